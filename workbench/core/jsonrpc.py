@@ -294,7 +294,7 @@ def _decode_large(body: bytes) -> Decoded:
     kind = _classify(raw, defects)
     if kind is Kind.INVALID:
         return Decoded(Kind.INVALID, (), tuple(defects))
-    small = {key: loads(raw[key]) for key in ("id", "method", "jsonrpc") if key in raw}
+    small: dict[str, Any] = {key: loads(raw[key]) for key in ("id", "method", "jsonrpc") if key in raw}
     if len(raw.get("error", b"")) and len(raw["error"]) <= INLINE_BYTES:
         small["error"] = loads(raw["error"])
         _check_error(small["error"], defects)
