@@ -1,0 +1,106 @@
+"""The states of a connection as a table, one row a step (handshake era).
+
+``docs/lifecycle.md`` is drawn from ``HANDSHAKE``; a test holds the two
+together. Nothing else decides what a connection's state is: the conversation
+advances through this table while it is live, and the fold advances through it
+again when a recording is opened.
+
+Source: "Lifecycle" of the revisions 2024-11-05 to 2025-11-25. What the
+protocol leaves open (a peer that never starts, refuses, or will not end) has
+states of its own here, because each needs another next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Where a connection stands. The value is the word that is shown and stored."""
+
+    NEW = "new"
+    STARTING = "starting"
+    INITIALIZING = "initializing"
+    READY = "ready"
+    CLOSING = "closing"
+    CLOSED = "closed"
+    NOT_STARTED = "not_started"
+    START_TIMEOUT = "start_timeout"
+    VERSION_MISMATCH = "version_mismatch"
+    CAPABILITY_MISSING = "capability_missing"
+    REFUSED = "refused"
+    EXITED = "exited"
+    SHUTDOWN_TIMEOUT = "shutdown_timeout"
+
+
+class Event(StrEnum):
+    """What moves a connection on."""
+
+    START = "start"
+    START_FAILED = "start failed"
+    OFFERED = "initialize sent"
+    AGREED = "initialize answered"
+    MISMATCHED = "revision not acceptable"
+    LACKING = "required capability not offered"
+    REFUSED = "initialize refused"
+    TIMED_OUT = "initialize not answered in time"
+    CLOSE = "closing begun"
+    ENDED = "peer gone"
+    FORCED = "peer had to be ended by a signal"
+
+
+ON_THE_WAY = frozenset((State.NEW, State.STARTING, State.INITIALIZING, State.CLOSING))
+
+FAILED = frozenset(
+    (
+        State.NOT_STARTED,
+        State.START_TIMEOUT,
+        State.VERSION_MISMATCH,
+        State.CAPABILITY_MISSING,
+        State.REFUSED,
+        State.EXITED,
+        State.SHUTDOWN_TIMEOUT,
+    )
+)
+
+#: States in which nothing more is expected from the peer.
+OVER = FAILED | {State.CLOSED}
+
+HANDSHAKE: Mapping[tuple[State, Event], State] = {
+    (State.NEW, Event.START): State.STARTING,
+    (State.NEW, Event.START_FAILED): State.NOT_STARTED,
+    (State.NEW, Event.CLOSE): State.CLOSED,
+    (State.STARTING, Event.START_FAILED): State.NOT_STARTED,
+    (State.STARTING, Event.OFFERED): State.INITIALIZING,
+    (State.STARTING, Event.TIMED_OUT): State.START_TIMEOUT,
+    (State.STARTING, Event.CLOSE): State.CLOSING,
+    (State.STARTING, Event.ENDED): State.EXITED,
+    (State.INITIALIZING, Event.AGREED): State.READY,
+    (State.INITIALIZING, Event.MISMATCHED): State.VERSION_MISMATCH,
+    (State.INITIALIZING, Event.LACKING): State.CAPABILITY_MISSING,
+    (State.INITIALIZING, Event.REFUSED): State.REFUSED,
+    (State.INITIALIZING, Event.TIMED_OUT): State.START_TIMEOUT,
+    (State.INITIALIZING, Event.CLOSE): State.CLOSING,
+    (State.INITIALIZING, Event.ENDED): State.EXITED,
+    (State.READY, Event.CLOSE): State.CLOSING,
+    (State.READY, Event.ENDED): State.EXITED,
+    (State.CLOSING, Event.ENDED): State.CLOSED,
+    (State.CLOSING, Event.FORCED): State.SHUTDOWN_TIMEOUT,
+    # A connection stays when it is over, and one key starts it again.
+    **{(state, Event.START): State.STARTING for state in State if state in OVER},
+}
+
+
+def advance(state: State, event: Event) -> State:
+    """The state after an event; an event that means nothing in a state leaves it as it is."""
+    return HANDSHAKE.get((state, event), state)
+
+
+def group(state: State) -> str:
+    """The mark a state is shown with: ``ready``, ``on the way``, ``closed`` or ``failed``."""
+    if state is State.READY:
+        return "ready"
+    if state in ON_THE_WAY:
+        return "on the way"
+    return "closed" if state is State.CLOSED else "failed"
