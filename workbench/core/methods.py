@@ -105,9 +105,9 @@ CHANGED_LISTS: Mapping[str, tuple[str, ...]] = {
     "notifications/prompts/list_changed": ("prompts/list",),
 }
 
-#: Requests whose peer may report progress: they can take long, or do work for somebody.
+#: Requests that ask for progress: they do work for somebody. Listings and pings stay bare.
 PROGRESS_METHODS = frozenset(
-    ("tools/call", "resources/read", "prompts/get", "completion/complete", "tasks/result", *LIST_METHODS)
+    ("tools/call", "resources/read", "prompts/get", "completion/complete", "tasks/result")
 )
 
 #: Log levels, lowest first (RFC 5424; "Logging" in all revisions).

@@ -1,0 +1,87 @@
+"""The verdict on an answer to ``initialize``.
+
+Source: "Lifecycle: version negotiation and capability negotiation",
+2024-11-05 to 2025-11-25. A server echoes the offered revision or names one it
+would rather speak; some answer with an error that lists what they support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from workbench.core.actions import error_sentence
+from workbench.core.frame import Kind
+from workbench.core.jsonrpc import Message
+from workbench.core.lifecycle import Event
+from workbench.core.methods import has_capability
+
+
+class Verdict(NamedTuple):
+    """What an answer to ``initialize`` means: the event, and a sentence and next step if it failed.
+
+    ``result`` is the result object, whatever was agreed (empty if there is none).
+    """
+
+    event: Event
+    why: str = ""
+    next: str = ""
+    result: dict[str, Any] = {}  # noqa: RUF012 - never written to
+
+
+def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence[str]) -> Verdict:
+    """Judge an answer. ``offer`` is the revision we named, ``accept`` those we can live with,
+    ``require`` the dotted server capabilities that must be there."""
+    if message.kind is not Kind.RESULT:
+        return _refused(message, offer)
+    result = message.value("result")
+    if not isinstance(result, dict):
+        return Verdict(
+            Event.REFUSED,
+            "The server answered initialize with something that is not an object.",
+            "Look at the answer in the frame log; the command may not be an MCP server.",
+        )
+    version = result.get("protocolVersion")
+    if not isinstance(version, str):
+        return Verdict(
+            Event.MISMATCHED,
+            "The server's answer to initialize names no protocol revision.",
+            "Look at the answer in the frame log, and report it to the server's author.",
+            result,
+        )
+    if version != offer and version not in accept:
+        return Verdict(
+            Event.MISMATCHED,
+            f"The server wants to speak {version[:60]}, we offered {offer} and accept {_listed(accept)}.",
+            f"Offer it with --protocol-version {version[:60]}, or use another release of the server.",
+            result,
+        )
+    missing = [name for name in require if not has_capability(result.get("capabilities"), name)]
+    if missing:
+        return Verdict(
+            Event.LACKING,
+            f"The server does not offer {_listed(missing)}, which this connection requires.",
+            "Connect without requiring it, or use a server that offers it.",
+            result,
+        )
+    return Verdict(Event.AGREED, result=result)
+
+
+def _refused(message: Message, offer: str) -> Verdict:
+    error = message.value("error")
+    why = f"The server refused initialize: {error_sentence(error)[:300]}."
+    data = error.get("data") if isinstance(error, dict) else None
+    supported = data.get("supported") if isinstance(data, dict) else None
+    names = [name[:60] for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
+    if names:
+        why += f" It supports {_listed(names[:10])}, we offered {offer}."
+        return Verdict(Event.REFUSED, why, f"Offer one of them, e.g. --protocol-version {names[-1]}.")
+    return Verdict(
+        Event.REFUSED, why, "Look at the answer in the frame log; the server may need arguments or settings."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names) or "none"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
