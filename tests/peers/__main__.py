@@ -1,0 +1,24 @@
+"""``python -m tests.peers``: install every peer now, and show the commands."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer
+
+
+def main() -> int:
+    try:
+        commands = [npm_peer(name) for name in ("everything", "filesystem", "memory")]
+        commands += [python_peer(requirement) for requirement in PYTHON_PEERS]
+    except PeerUnavailable as trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    for command in commands:
+        print(shlex.join(command))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

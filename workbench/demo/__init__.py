@@ -1,0 +1,1 @@
+"""A demo MCP server, and a recording of it."""
