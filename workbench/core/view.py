@@ -49,7 +49,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """A ``notifications/message``. ``text`` is ``data`` if that is a string, else its JSON text,
-    cut at ``fold.MAX_LOG_TEXT`` characters. ``level`` is as sent, whatever it is."""
+    cut at ``logbook.MAX_LOG_TEXT`` characters. ``level`` is as sent, whatever it is."""
 
     seq: int
     wall_ns: int
@@ -70,7 +70,6 @@ class OpenCall:
     progress: float | None = None
     total: float | None = None
     message: str = ""
-    cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,11 @@ class ConnectionView:
     #: Listings (methods) that have been read to their end at least once.
     listed: frozenset[str] = frozenset()
     list_errors: dict[str, str] = field(default_factory=dict)
+    #: What is strange about a listing that came, by method.
+    list_notes: dict[str, str] = field(default_factory=dict)
     subscribed: frozenset[str] = frozenset()
+    #: Updated resources: URI -> seq of the last ``resources/updated``.
+    updates: dict[str, int] = field(default_factory=dict)
     log_level: str | None = None
     logs: tuple[LogEntry, ...] = ()
     #: Log messages seen in all; ``logs`` holds the last of them.

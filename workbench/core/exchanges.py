@@ -1,0 +1,310 @@
+"""Who answers whom: frames in, exchanges out.
+
+An exchange is a request and the answer to it, with what belongs to it. Requests
+are told apart by connection, direction and the JSON text of their id, because
+both sides may use ``8`` at once, ``8`` is not ``"8"``, and a file holds several
+connections. Nothing here raises, whatever a peer sends.
+
+What else a side sends belongs to an exchange by its progress token or its
+related task; on a wire without streams also when exactly one exchange is open
+(pings and listings not counted). Several open leave it ambiguous.
+
+Part of the light path: standard library only.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from workbench.core.frame import ANSWERS, MESSAGES, Channel, Direction, Frame, Kind
+from workbench.core.jsonrpc import Decoded, Message, decode, id_text, loads
+from workbench.core.methods import LIST_METHODS, name_of
+from workbench.core.peek import peek
+
+#: Requests that are held open at once for a connection; the oldest beyond it counts as unanswered.
+MAX_OPEN = 100_000
+
+#: Answered requests and tasks that are remembered, to tell a second answer from an unknown one.
+MAX_REMEMBERED = 10_000
+
+RELATED_TASK = "io.modelcontextprotocol/related-task"
+
+#: Exchanges that own nothing only because they are open.
+_BARE = frozenset(("ping", "initialize", *LIST_METHODS))
+
+
+class Exchange:
+    """A request, and what came of it.
+
+    ``request`` is the seq of its frame and ``index`` its place in it (0 but for batches).
+    ``direction`` is the request's. ``token`` is the JSON text of its progress token. ``answer``,
+    ``kind`` and ``ended_ns`` are those of the answer, ``None`` while there is none. ``given_up``
+    is the seq of the frame that cancelled it or told its timeout; an answer after that is
+    ``late``. ``related`` are the seqs of the frames that belong to it, in order.
+    """
+
+    __slots__ = (
+        "answer",
+        "connection",
+        "direction",
+        "ended_ns",
+        "given_up",
+        "id",
+        "index",
+        "kind",
+        "late",
+        "method",
+        "name",
+        "related",
+        "request",
+        "started_ns",
+        "token",
+    )
+
+    def __init__(self, frame: Frame, index: int, message: Message, name: str | None) -> None:
+        self.connection = frame.connection
+        self.direction = frame.direction
+        self.request = frame.seq
+        self.index = index
+        self.id = message.id or "null"
+        self.method = message.method or ""
+        self.name = name
+        self.started_ns = frame.mono_ns
+        self.token: str | None = None
+        self.answer: int | None = None
+        self.kind: Kind | None = None
+        self.ended_ns: int | None = None
+        self.given_up: int | None = None
+        self.late = False
+        self.related: list[int] = []
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells this exchange from any other of the session."""
+        return self.request, self.index
+
+    @property
+    def duration_ns(self) -> int | None:
+        return None if self.ended_ns is None else self.ended_ns - self.started_ns
+
+    def __repr__(self) -> str:
+        return f"<Exchange #{self.request} {self.method} id {self.id} answer {self.answer}>"
+
+
+class Opened(NamedTuple):
+    """A request; ``owner`` is the exchange of the other direction it belongs to, ``how`` says why
+    (``task``, ``only``, ``ambiguous`` or ``none``)."""
+
+    exchange: Exchange
+    message: Message
+    owner: Exchange | None
+    how: str
+
+
+class Answered(NamedTuple):
+    """An answer with its request; ``exchange.late`` tells that nobody waited for it any more."""
+
+    exchange: Exchange
+    message: Message
+
+
+class Orphaned(NamedTuple):
+    """An answer to no open request; ``why`` is ``unknown-id``, ``duplicate-answer`` or ``no-id``."""
+
+    seq: int
+    direction: Direction
+    message: Message
+    why: str
+
+
+class Told(NamedTuple):
+    """A notification; ``how`` is ``token``, ``cancel``, ``task``, ``only``, ``ambiguous`` or ``none``."""
+
+    seq: int
+    direction: Direction
+    message: Message
+    owner: Exchange | None
+    how: str
+
+
+class GaveUp(NamedTuple):
+    """A request whose time is over (told by a process frame, not by the peer)."""
+
+    exchange: Exchange
+
+
+Event = Opened | Answered | Orphaned | Told | GaveUp
+
+_Key = tuple[int, Direction, str]
+
+
+class Pairing:
+    """Pairs frame by frame; ``take`` returns what each message of a frame is.
+
+    ``keep_related`` is off where a connection may run for days and only pairs are wanted.
+    """
+
+    def __init__(self, *, keep_related: bool = True) -> None:
+        self.keep_related = keep_related
+        #: Requests without an answer, oldest first.
+        self.open: OrderedDict[_Key, list[Exchange]] = OrderedDict()
+        self._tokens: dict[_Key, Exchange] = {}
+        self._tasks: OrderedDict[_Key, Exchange] = OrderedDict()
+        self._answered: OrderedDict[_Key, None] = OrderedDict()
+        #: Per connection and direction: open exchanges that may own what comes meanwhile.
+        self._owners: dict[tuple[int, Direction], dict[int, Exchange]] = {}
+
+    def take(self, frame: Frame, decoded: Decoded | None = None) -> list[Event]:
+        """Take the next frame; ``decoded`` is what ``decode`` said of its body, if known already."""
+        if frame.channel is Channel.PROCESS:
+            return self._take_process(frame)
+        if frame.direction is Direction.NONE or frame.channel is Channel.STDERR:
+            return []
+        events: list[Event] = []
+        for index, message in enumerate((decoded or decode(frame.body)).messages):
+            if message.kind is Kind.REQUEST:
+                events.append(self._on_request(frame, index, message))
+            elif message.kind in ANSWERS:
+                events.append(self._on_answer(frame, message))
+            elif message.kind in MESSAGES:
+                events.append(self._on_notification(frame, message))
+        return events
+
+    def _on_request(self, frame: Frame, index: int, message: Message) -> Opened:
+        name = name_of(message.method, _params(message))
+        exchange = Exchange(frame, index, message, name)
+        owner, how = self._owner(frame, message)
+        self._belongs(owner, frame.seq)
+        key = (frame.connection, frame.direction, exchange.id)
+        if len(self.open) >= MAX_OPEN:
+            self._drop_oldest()
+        self.open.setdefault(key, []).append(exchange)
+        token = peek(message, "params", "_meta", "progressToken")
+        if token is not None:
+            exchange.token = id_text(token)
+            self._tokens[(frame.connection, frame.direction, exchange.token)] = exchange
+        if exchange.method not in _BARE:
+            self._owners.setdefault(key[:2], {})[id(exchange)] = exchange
+        return Opened(exchange, message, owner, how)
+
+    def _on_answer(self, frame: Frame, message: Message) -> Answered | Orphaned:
+        if message.id is None:
+            return Orphaned(frame.seq, frame.direction, message, "no-id")
+        key = (frame.connection, _other(frame.direction), message.id)
+        waiting = self.open.get(key)
+        if not waiting:
+            why = "duplicate-answer" if key in self._answered else "unknown-id"
+            return Orphaned(frame.seq, frame.direction, message, why)
+        exchange = waiting[0]
+        self._close(key, exchange)
+        self._answered[key] = None
+        if len(self._answered) > MAX_REMEMBERED:
+            self._answered.popitem(last=False)
+        exchange.answer = frame.seq
+        exchange.kind = message.kind
+        exchange.ended_ns = frame.mono_ns
+        exchange.late = exchange.given_up is not None
+        task = peek(message, "result", "task", "taskId")
+        if isinstance(task, str):
+            self._tasks[(key[0], key[1], task)] = exchange
+            if len(self._tasks) > MAX_REMEMBERED:
+                self._tasks.popitem(last=False)
+        return Answered(exchange, message)
+
+    def _on_notification(self, frame: Frame, message: Message) -> Told:
+        owner, how = None, "none"
+        if message.method == "notifications/progress":
+            token = peek(message, "params", "progressToken")
+            if token is not None:
+                owner = self._tokens.get((frame.connection, _other(frame.direction), id_text(token)))
+                how = "token" if owner else "none"
+        elif message.method == "notifications/cancelled":
+            owner = self._cancelled(frame, message)
+            how = "cancel" if owner else "none"
+        else:
+            owner, how = self._owner(frame, message)
+        self._belongs(owner, frame.seq)
+        return Told(frame.seq, frame.direction, message, owner, how)
+
+    def _cancelled(self, frame: Frame, message: Message) -> Exchange | None:
+        identity = peek(message, "params", "requestId")
+        if identity is None:
+            return None
+        return self._give_up((frame.connection, frame.direction, id_text(identity)), frame.seq)
+
+    def _give_up(self, key: _Key, seq: int) -> Exchange | None:
+        """Mark the oldest open request of a key; it stays open for its late answer."""
+        for exchange in self.open.get(key, ()):
+            if exchange.given_up is None:
+                exchange.given_up = seq
+                self._owners.get(key[:2], {}).pop(id(exchange), None)
+                return exchange
+        return None
+
+    def _take_process(self, frame: Frame) -> list[Event]:
+        if b'"timeout"' not in frame.body:
+            return []
+        try:
+            event = loads(frame.body)
+        except (ValueError, RecursionError):
+            return []
+        if not isinstance(event, dict) or event.get("event") != "timeout":
+            return []
+        key = (frame.connection, Direction.TO_SERVER, str(event.get("id")))
+        exchange = self._give_up(key, frame.seq)
+        return [GaveUp(exchange)] if exchange else []
+
+    def _owner(self, frame: Frame, message: Message) -> tuple[Exchange | None, str]:
+        """What an unsolicited message belongs to: an exchange the *other* side began."""
+        side = (frame.connection, _other(frame.direction))
+        task = peek(message, "params", "_meta", RELATED_TASK, "taskId")
+        if isinstance(task, str):
+            owner = self._tasks.get((*side, task))
+            if owner is not None:
+                return owner, "task"
+        owners = self._owners.get(side)
+        if not owners or frame.channel is not Channel.STDIO:
+            return None, "none"
+        if len(owners) > 1:
+            return None, "ambiguous"
+        return next(iter(owners.values())), "only"
+
+    def _belongs(self, owner: Exchange | None, seq: int) -> None:
+        if owner is not None and self.keep_related:
+            owner.related.append(seq)
+
+    def _close(self, key: _Key, exchange: Exchange) -> None:
+        waiting = self.open[key]
+        waiting.remove(exchange)
+        if not waiting:
+            del self.open[key]
+        self._owners.get(key[:2], {}).pop(id(exchange), None)
+        token = exchange.token
+        if token is not None and self._tokens.get((*key[:2], token)) is exchange:
+            del self._tokens[(*key[:2], token)]
+
+    def _drop_oldest(self) -> None:
+        key = next(iter(self.open))
+        self._close(key, self.open[key][0])
+
+
+def exchanges(frames: Iterable[Frame]) -> list[Exchange]:
+    """All exchanges of some frames, in the order of their requests."""
+    pairing = Pairing()
+    found: list[Exchange] = []
+    for frame in frames:
+        found += [event.exchange for event in pairing.take(frame) if isinstance(event, Opened)]
+    return found
+
+
+def _other(direction: Direction) -> Direction:
+    return Direction.TO_CLIENT if direction is Direction.TO_SERVER else Direction.TO_SERVER
+
+
+def _params(message: Message) -> Any:
+    """The parsed params; of a large body only the members a message is known by."""
+    if "params" in message.members or "params" not in message.raw:
+        return message.members.get("params")
+    return {key: peek(message, "params", key) for key in ("name", "uri", "taskId", "ref")}
