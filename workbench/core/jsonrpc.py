@@ -32,7 +32,8 @@ MAX_MESSAGES = 10_000
 class Number(float):
     """A JSON number with a fraction or exponent that remembers how it was written.
 
-    It compares and calculates as a float; ``text`` is its spelling (``1.0``, ``1e400``, ``-0``).
+    It compares and calculates as a float; ``text`` is its spelling (``1.0``, ``1e400``, ``-0.0``).
+    Integers of more digits than Python reads are of this kind too.
     """
 
     text: str
@@ -117,11 +118,34 @@ def loads(text: bytes | str) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
-    value = _LOADER.decode(text)
-    return value
+    try:
+        return _LOADER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _PATIENT_LOADER.decode(text)
+
+
+def _raw_decode(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return _LOADER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _PATIENT_LOADER.raw_decode(text, start)
+
+
+#: Python reads no integer of more than 4,300 digits; longer ones stay text.
+_MAX_DIGITS = 4_000
+
+
+def _integer(text: str) -> int | Number:
+    return int(text) if len(text) <= _MAX_DIGITS else Number(text)
 
 
 _LOADER = json.JSONDecoder(parse_float=Number)
+# Calls back for every integer, which takes three times as long: only where the other one gave up.
+_PATIENT_LOADER = json.JSONDecoder(parse_float=Number, parse_int=_integer)
 _NON_FINITE = re.compile(r"NaN|Infinity")
 _BLANK = re.compile(r"[ \t\n\r]*")
 
@@ -147,7 +171,7 @@ def _decode_whole(body: bytes) -> Decoded:
     if start == len(text):
         return Decoded(Kind.INVALID, (), ("empty", *defects))
     try:
-        value, end = _LOADER.raw_decode(text, start)
+        value, end = _raw_decode(text, start)
         end = _end_of_blank(text, end)
         if end < len(text):
             return _several(text, value, end, defects)
@@ -169,7 +193,7 @@ def _several(text: str, first: Any, end: int, defects: list[str]) -> Decoded:
     values = [first]
     while end < len(text) and len(values) < MAX_MESSAGES:
         try:
-            value, end = _LOADER.raw_decode(text, end)
+            value, end = _raw_decode(text, end)
         except ValueError:
             return Decoded(Kind.INVALID, (), ("not-json", *defects))
         values.append(value)
@@ -268,7 +292,10 @@ def id_text(value: Any) -> str:
     """The JSON text of an id, as frames and recordings hold it (``1``, ``"1"`` and ``1.0`` differ)."""
     if isinstance(value, Number):
         return value.text
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    try:
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    except RecursionError:
+        return "null"  # an array or object too deep to be written: no id that anybody could answer
 
 
 _KEYS = ("jsonrpc", "id", "method", "params", "result", "error")
@@ -294,10 +321,13 @@ def _decode_large(body: bytes) -> Decoded:
     kind = _classify(raw, defects)
     if kind is Kind.INVALID:
         return Decoded(Kind.INVALID, (), tuple(defects))
-    small: dict[str, Any] = {key: loads(raw[key]) for key in ("id", "method", "jsonrpc") if key in raw}
-    if len(raw.get("error", b"")) and len(raw["error"]) <= INLINE_BYTES:
-        small["error"] = loads(raw["error"])
-        _check_error(small["error"], defects)
+    try:
+        small: dict[str, Any] = {key: loads(raw[key]) for key in ("id", "method", "jsonrpc") if key in raw}
+        if len(raw.get("error", b"")) and len(raw["error"]) <= INLINE_BYTES:
+            small["error"] = loads(raw["error"])
+            _check_error(small["error"], defects)
+    except (ValueError, RecursionError):
+        return Decoded(Kind.INVALID, (), ("too-deep",))
     identity = id_text(small["id"]) if "id" in small else None
     if small.get("jsonrpc") != "2.0":
         defects.append("no-jsonrpc")
@@ -371,24 +401,35 @@ def _dumps_exact(value: Any) -> str:
 def request(identity: str, method: str, params: str | None = None) -> bytes:
     """A request body. ``identity`` and ``params`` are JSON text, put in as they are."""
     tail = "" if params is None else f',"params":{params}'
-    return f'{{"jsonrpc":"2.0","id":{identity},"method":{dumps(method)}{tail}}}'.encode(
-        "utf-8", "surrogateescape"
-    )
+    return _encoded(f'{{"jsonrpc":"2.0","id":{identity},"method":{dumps(method)}{tail}}}')
 
 
 def notification(method: str, params: str | None = None) -> bytes:
     """A notification body. ``params`` is JSON text, put in as it is."""
     tail = "" if params is None else f',"params":{params}'
-    return f'{{"jsonrpc":"2.0","method":{dumps(method)}{tail}}}'.encode("utf-8", "surrogateescape")
+    return _encoded(f'{{"jsonrpc":"2.0","method":{dumps(method)}{tail}}}')
 
 
 def result(identity: str, value: str) -> bytes:
     """A result body. ``identity`` and ``value`` are JSON text, put in as they are."""
-    return f'{{"jsonrpc":"2.0","id":{identity},"result":{value}}}'.encode("utf-8", "surrogateescape")
+    return _encoded(f'{{"jsonrpc":"2.0","id":{identity},"result":{value}}}')
 
 
 def error(identity: str | None, code: int, message: str, data: str | None = None) -> bytes:
     """An error body; ``identity`` and ``data`` are JSON text. An unknown id is written as null."""
     tail = "" if data is None else f',"data":{data}'
     inner = f'{{"code":{code},"message":{dumps(message)}{tail}}}'
-    return f'{{"jsonrpc":"2.0","id":{identity or "null"},"error":{inner}}}'.encode("utf-8", "surrogateescape")
+    return _encoded(f'{{"jsonrpc":"2.0","id":{identity or "null"},"error":{inner}}}')
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8, where surrogates that stand for stray bytes become those bytes again and others,
+    which no UTF-8 has, become their JSON escape."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        escaped = _NO_BYTE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        return escaped.encode("utf-8", "surrogateescape")
+
+
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
