@@ -22,6 +22,7 @@ class Marks(NamedTuple):
     ellipsis: str
     thumb: str
     caret: str
+    pin: str
 
 
 UNICODE = Marks(
@@ -41,6 +42,7 @@ UNICODE = Marks(
     ellipsis="…",
     thumb="│",
     caret="▏",
+    pin="▪",
 )
 
 ASCII = Marks(
@@ -60,6 +62,7 @@ ASCII = Marks(
     ellipsis="~",
     thumb="|",
     caret="|",
+    pin="#",
 )
 
 

@@ -1,0 +1,204 @@
+"""Which frames a filtered log shows: found in a thread, newest first, extended as frames come."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from workbench.core.frame import Kind, Row
+from workbench.tui.widgets.frame_rows import Source
+
+#: Rows looked at in one go, and most matches handed over in one go.
+_STRIDE = 2_048
+
+
+class LogFilter(NamedTuple):
+    """What to show: bodies, methods or names that contain ``text``, of one connection or all,
+    without ``hidden`` kinds and ``hidden_methods``."""
+
+    text: str = ""
+    connection: int | None = None
+    hidden: frozenset[Kind] = frozenset()
+    hidden_methods: frozenset[str] = frozenset()
+
+    @property
+    def everything(self) -> bool:
+        return self == LogFilter()
+
+    def passes(self, row: Row) -> bool:
+        """Whether a row passes all but the text."""
+        return (
+            (self.connection is None or row.connection == self.connection)
+            and row.kind not in self.hidden
+            and row.method not in self.hidden_methods
+        )
+
+
+class SeqView:
+    """Line number to seq. Without a filter line ``i`` is seq ``i + 1``; with one, the matches are
+    two arrays that both only ever grow: what was older than the start, and what came since."""
+
+    def __init__(self, filtered: bool) -> None:
+        self.filtered = filtered
+        self.height = 0
+        self._older: array[int] = array("q")
+        self._newer: array[int] = array("q")
+
+    def __len__(self) -> int:
+        return len(self._older) + len(self._newer) if self.filtered else self.height
+
+    def seq(self, line: int) -> int:
+        if not self.filtered:
+            return line + 1
+        older = len(self._older)
+        return self._older[older - 1 - line] if line < older else self._newer[line - older]
+
+    def seqs(self, first: int, last: int) -> Sequence[int]:
+        """The seqs of lines ``first`` up to but without ``last``."""
+        if not self.filtered:
+            return range(first + 1, last + 1)
+        return [self.seq(line) for line in range(first, last)]
+
+    def line(self, seq: int) -> int | None:
+        """The line that shows ``seq``, ``None`` when none does."""
+        near = self.near(seq)
+        return near if near is not None and self.seq(near) == seq else None
+
+    def near(self, seq: int) -> int | None:
+        """The line of ``seq`` or of the last shown frame before it; the first line if none is."""
+        if not len(self):
+            return None
+        if not self.filtered:
+            return max(0, min(seq, self.height) - 1)
+        if self._newer and seq >= self._newer[0]:
+            return len(self._older) + bisect_right(self._newer, seq) - 1
+        older = len(self._older)
+        later = bisect_right(self._older, -seq - 1, key=lambda found: -found)
+        return max(older - 1 - later, 0)
+
+    def extend(self, older: Iterable[int], newer: Iterable[int]) -> int:
+        """Take matches: ``older`` descending, ``newer`` ascending. Returns by how many lines
+        everything moved down."""
+        before = len(self._older)
+        self._older.extend(older)
+        self._newer.extend(newer)
+        return len(self._older) - before
+
+
+class Scanner:
+    """One thread that looks for matches of one filter, first back from ``height``, then forward.
+
+    ``found(older, newer, done)`` is called in that thread; ``done`` says that all older frames
+    have been looked at.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        wanted: LogFilter,
+        height: int,
+        found: Callable[[list[int], list[int], bool], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        self._source = source
+        self._wanted = wanted
+        self._start = height
+        self._seen = height
+        self._height = height
+        self._found = found
+        self._failed = failed
+        self._wake = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="frame-log-filter", daemon=True)
+        self._thread.start()
+
+    def grew(self, height: int) -> None:
+        """There are frames up to this one now."""
+        with self._wake:
+            self._height = max(height, self._height)
+            self._wake.notify()
+
+    def close(self) -> None:
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+
+    def _run(self) -> None:
+        try:
+            self._back()
+            while self._wait():
+                self._forward()
+        except Exception as error:
+            self._failed(f"The frames cannot be searched: {error}")
+
+    def _wait(self) -> bool:
+        with self._wake:
+            while self._height == self._seen and not self._closed:
+                self._wake.wait()
+            return not self._closed
+
+    def _back(self) -> None:
+        for batch in self._matches(1, self._start, newest_first=True):
+            if self._closed:
+                return
+            self._found(batch, [], False)
+        self._found([], [], True)
+
+    def _forward(self) -> None:
+        first, last = self._seen + 1, self._height
+        for batch in self._matches(first, last, newest_first=False):
+            if self._closed:
+                return
+            self._found([], batch, True)
+        self._seen = last
+
+    def _matches(self, first: int, last: int, *, newest_first: bool) -> Iterator[list[int]]:
+        if last < first:
+            return
+        if self._wanted.text:
+            yield from self._by_text(first, last, newest_first)
+        else:
+            yield from self._by_row(first, last, newest_first)
+
+    def _by_row(self, first: int, last: int, newest_first: bool) -> Iterator[list[int]]:
+        starts = range(first, last + 1, _STRIDE)
+        for start in reversed(starts) if newest_first else starts:
+            if self._closed:
+                return
+            rows = self._source.window(start, min(start + _STRIDE - 1, last))
+            batch = [row.seq for row in rows if self._wanted.passes(row)]
+            if newest_first:
+                batch.reverse()
+            if batch:
+                yield batch
+
+    def _by_text(self, first: int, last: int, newest_first: bool) -> Iterator[list[int]]:
+        text = self._wanted.text.encode("utf-8", "surrogateescape")
+        found = self._source.find(
+            text,
+            first=first,
+            last=last,
+            newest_first=newest_first,
+            connection=self._wanted.connection,
+            stop=lambda: self._closed,
+        )
+        # The first matches are handed over at once, then ever larger batches.
+        batch: list[int] = []
+        limit = 64
+        for seq in found:
+            batch.append(seq)
+            if len(batch) >= limit:
+                yield self._of_kinds(batch)
+                batch = []
+                limit = min(limit * 2, _STRIDE)
+        if batch:
+            yield self._of_kinds(batch)
+
+    def _of_kinds(self, batch: list[int]) -> list[int]:
+        if not self._wanted.hidden and not self._wanted.hidden_methods:
+            return batch
+        passing = {row.seq for row in self._source.rows(sorted(batch)) if self._wanted.passes(row)}
+        return [seq for seq in batch if seq in passing]
