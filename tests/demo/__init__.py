@@ -1,0 +1,1 @@
+"""The demo server, seen from outside."""
