@@ -69,6 +69,7 @@ class Stage(App[None]):
         import resvg_py
 
         svg = self.export_screenshot(simplify=True)
-        svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", "DejaVu Sans Mono")
+        svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
+        svg = svg.replace("Fira Code", "DejaVu Sans Mono")
         data = resvg_py.svg_to_bytes(svg_string=svg, font_dirs=["/usr/share/fonts/truetype/dejavu"])
         path.write_bytes(bytes(data))

@@ -25,7 +25,7 @@ def size(number: int) -> str:
 
 
 def duration(ns: int | None) -> str:
-    """``0.42 ms``, ``12.1 ms``, ``4.20 s``, ``2 min 10 s``; nothing for ``None``."""
+    """``0.42 ms``, ``12.1 ms``, ``4.20 s``, ``2.17 min``, ``1.05 h``; nothing for ``None``."""
     if ns is None:
         return ""
     ms = max(ns, 0) / 1e6
@@ -34,10 +34,10 @@ def duration(ns: int | None) -> str:
     seconds = ms / 1000
     if seconds < 59.95:
         return f"{_three(seconds)} s"
-    whole = round(seconds)
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    minutes = seconds / 60
+    if minutes < 59.95:
+        return f"{_three(minutes)} min"
+    return f"{_three(minutes / 60)} h"
 
 
 def _three(value: float) -> str:

@@ -16,8 +16,8 @@ from workbench.tui.widgets import frame_words as words
 from workbench.tui.widgets.line_list import TEXT
 
 KIND = 12
-DURATION = 9
-SIZE = 9
+DURATION = 8
+SIZE = 8
 TIME = 10
 ID = 6
 
@@ -51,7 +51,7 @@ def columns_at(width: int, seq: int, connection: int) -> Columns:
     right = 1 + sum(cells + 1 for cells in (identity, duration, size) if cells)
     rest = max(width - left - right, 0)
     preview = 0
-    if time and rest >= 52:
+    if time and rest >= 50:
         subject = max(30, min(44, rest // 2))
         preview = rest - subject - 2
     else:

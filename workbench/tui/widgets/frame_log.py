@@ -356,10 +356,7 @@ class FrameLog(LineList):
             pen.cell(figures.count(seq), columns.seq, right=True)
             return pen.segments
         mark, role = warning(row, self.marks)
-        head = self.cursor_mark(index, mark, role)
-        if seq in self._pinned:
-            head[-1] = Segment(self.marks.pin, self.style_of("accent", current))
-        pen.segments += head
+        pen.segments += self.cursor_mark(index, mark, role, pinned=seq in self._pinned)
         draw_row(pen, row, columns, self.marks, self._time(index, row, columns), _is_open(row))
         return pen.segments
 

@@ -54,6 +54,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=True):
         self.vertical_scrollbar.renderer = bar  # type: ignore[misc]
         self.horizontal_scrollbar.renderer = bar  # type: ignore[misc]
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """The framework tells a bar its place only while it is shown."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def style_of(self, role: Role = "text", raised: bool = False) -> Style:
         return self.palette.style(role, raised)
 
@@ -154,17 +159,19 @@ class LineList(LineView):
         """A row below the last line."""
         return Strip.blank(width, self.rich_style)
 
-    def cursor_mark(self, index: int, mark: str = "", role: Role = "text") -> list[Segment]:
-        """The first ``TEXT`` cells of a line: cursor and mark."""
+    def cursor_mark(
+        self, index: int, mark: str = "", role: Role = "text", *, pinned: bool = False
+    ) -> list[Segment]:
+        """The first ``TEXT`` cells of a line: the cursor and up to two marks."""
         here = index == self._cursor
         raised = here and self.has_focus
-        plain = self.style_of("text", raised)
-        arrow = Segment(
-            self.marks.cursor if here else " ", self.style_of("accent" if raised else "quiet", raised)
-        )
+        blank = Segment(" ", self.style_of("text", raised))
+        arrow = Segment(self.marks.cursor, self.style_of("accent" if raised else "quiet", raised))
+        pin = Segment(self.marks.pin, self.style_of("accent", raised)) if pinned else blank
         if mark:
-            return [arrow, Segment(mark, self.style_of(role, raised)), Segment(" ", plain)]
-        return [Segment(" ", plain), arrow, Segment(" ", plain)]
+            shown = Segment(mark, self.style_of(role, raised))
+            return [arrow, shown, pin] if here else [pin, shown, blank]
+        return [pin, arrow if here else blank, blank]
 
     def on_focus(self) -> None:
         self.refresh_line(self._cursor)
