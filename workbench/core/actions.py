@@ -112,13 +112,18 @@ class Progressed(NamedTuple):
 
 
 class PeerRequest(NamedTuple):
-    """The peer asks something. ``held`` tells that an answer from outside is waited for."""
+    """The peer asks something. ``held`` tells that an answer from outside is waited for.
+
+    ``params`` is the parsed value, ``None`` where it is too large to be parsed on the way;
+    ``message.value("params")`` then parses it where nobody waits.
+    """
 
     id: str
     method: str
     params: Any
     seq: int
     held: bool
+    message: Message
 
 
 class PeerCancelled(NamedTuple):
@@ -130,11 +135,13 @@ class PeerCancelled(NamedTuple):
 
 
 class Notified(NamedTuple):
-    """A notification of the peer (progress of a known call is told as ``Progressed`` only)."""
+    """A notification of the peer; ``params`` as in ``PeerRequest``. Progress is told as
+    ``Progressed``, and a cancelled request as ``PeerCancelled``."""
 
     method: str
     params: Any
     seq: int
+    message: Message
 
 
 class StateChanged(NamedTuple):

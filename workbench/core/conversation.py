@@ -20,7 +20,6 @@ Source: protocol revisions 2024-11-05 to 2025-11-25, sections "Lifecycle",
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,14 +37,16 @@ from workbench.core.actions import (
     Send,
     StateChanged,
 )
-from workbench.core.frame import Kind
+from workbench.core.asked import Asked
+from workbench.core.calling import Calling, cancelled, level_of, outcome
+from workbench.core.frame import ANSWERS, Kind
 from workbench.core.handshake import judge
 from workbench.core.jsonrpc import Decoded, Message, dumps
 from workbench.core.lifecycle import OVER, Event, State, advance
-from workbench.core.methods import BATCH_REVISION, HANDSHAKE_REVISIONS, LATEST_HANDSHAKE, PROGRESS_METHODS
-from workbench.core.pending import Pending, PendingCalls, Timeouts
+from workbench.core.methods import BATCH_REVISION, HANDSHAKE_REVISIONS, LATEST_HANDSHAKE
+from workbench.core.peek import peek
+from workbench.core.pending import Timeouts
 from workbench.core.policy import Policy
-from workbench.core.splice import with_progress_token
 
 __all__ = [
     "Action",
@@ -63,12 +64,6 @@ __all__ = [
     "StateChanged",
     "Timeouts",
 ]
-
-#: Requests of the peer that are kept open at once; the oldest beyond it are forgotten unanswered.
-MAX_PEER_REQUESTS = 10_000
-
-#: Given-up requests, and ids of raw requests, that are remembered to name a late answer.
-MAX_REMEMBERED = 10_000
 
 
 class Conversation:
@@ -97,7 +92,6 @@ class Conversation:
         self.client_info = dict(client_info)
         self.accept = tuple(accept)
         self.require = tuple(require)
-        self.policy = policy or Policy()
         self.timeouts = timeouts or Timeouts()
         self.state = State.NEW
         self.revision: str | None = None
@@ -106,14 +100,18 @@ class Conversation:
         self.instructions: str | None = None
         #: The level last asked for with ``logging/setLevel`` and granted.
         self.log_level: str | None = None
-        #: Requests of the peer that wait for an answer: id text -> method.
-        self.peer_requests: OrderedDict[str, str] = OrderedDict()
-        self._first_id = first_id
-        self._next_id = first_id
         self._initialize: int | None = None
-        self._pending = PendingCalls()
-        self._given_up: OrderedDict[int, None] = OrderedDict()
-        self._raw_ids: OrderedDict[str, bool] = OrderedDict()
+        self._calls = Calling(first_id, self.timeouts)
+        self._asked = Asked(policy or Policy(), self.capabilities)
+
+    @property
+    def policy(self) -> Policy:
+        return self._asked.policy
+
+    @property
+    def peer_requests(self) -> Mapping[str, str]:
+        """Requests of the peer that wait for an answer, oldest first: id (JSON text) -> method."""
+        return self._asked.open
 
     # What the user wants
 
@@ -146,15 +144,11 @@ class Conversation:
         ``None`` for the usual one, ``math.inf`` for none. On a connection that is over the
         request ends at once as ``lost``.
         """
-        id = self._new_id()
         if self.state in OVER:
-            return id, [Completed(id, Outcome("lost", 0.0, why="The connection is over."))]
-        seconds = self.timeouts.request if timeout is None else timeout
-        call = Pending(id, method, params, now, seconds, self.timeouts.maximum)
-        if progress and method in PROGRESS_METHODS:
-            params, call.token = with_progress_token(params, self._token(id))
-        self._pending.add(call)
-        return id, [Send(jsonrpc.request(str(id), method, params), method, str(id))]
+            id = self._calls.new_id()
+            return id, [Completed(id, Outcome("lost", 0.0, why="The connection is over; connect again."))]
+        call = self._calls.open(method, params, now, timeout, progress)
+        return call.id, [Send(jsonrpc.request(str(call.id), method, call.params), method, str(call.id))]
 
     def notify(self, method: str, params: str | None = None) -> list[Action]:
         """Send a notification; ``params`` is JSON text and sent as it is."""
@@ -167,22 +161,15 @@ class Conversation:
             if message.id is None:
                 continue
             if message.kind is Kind.REQUEST:
-                _remember(self._raw_ids, message.id, False)
-            elif message.kind in (Kind.RESULT, Kind.ERROR):
-                self.peer_requests.pop(message.id, None)
+                self._calls.remember_raw(message.id)
+            elif message.kind in ANSWERS:
+                self._asked.open.pop(message.id, None)
         return [Send(body, "raw")]
 
     def cancel(self, id: int, reason: str | None, now: float) -> list[Action]:
         """Give a request up and tell the peer. Nothing happens if it has ended, or is ``initialize``,
         which the protocol forbids to cancel."""
-        if id == self._initialize:
-            return []
-        call = self._pending.take(id)
-        if call is None:
-            return []
-        _remember(self._given_up, id, None)
-        outcome = Outcome("cancelled", now - call.started, why=reason or "The request was cancelled.")
-        return [self._cancelled(id, reason), Completed(id, outcome)]
+        return [] if id == self._initialize else self._calls.cancel(id, reason, now)
 
     def answer(
         self,
@@ -194,13 +181,7 @@ class Conversation:
     ) -> list[Action]:
         """Answer a request of the peer, with the JSON text of a result or with an error (code,
         message, JSON text of data or ``None``). Nothing happens if it is not open (any more)."""
-        if self.peer_requests.pop(id_text, None) is None:
-            return []
-        if error is not None:
-            body = jsonrpc.error(id_text, *error)
-        else:
-            body = jsonrpc.result(id_text, "{}" if result is None else result)
-        return [Send(body, about, id_text)]
+        return self._asked.answer(id_text, result, error, about)
 
     def closing(self) -> list[Action]:
         """We have begun to end the connection; its end will be no failure."""
@@ -219,33 +200,27 @@ class Conversation:
     def lost(self, why: str, now: float | None = None, next_step: str = "") -> list[Action]:
         """The peer is gone: what waits ends at once. ``why`` and ``next_step`` are sentences;
         without ``now`` the lost requests are told to have taken no time."""
-        actions = self.happened(Event.ENDED, why, next_step)
-        for call in self._pending:
-            self._pending.take(call.id)
-            actions.append(Completed(call.id, Outcome("lost", call.age(now), why=why)))
-        self.peer_requests.clear()
+        actions = self.happened(Event.ENDED, why, next_step) + self._calls.lost(why, now)
+        self._asked.open.clear()
         return actions
 
     def next_deadline(self) -> float | None:
         """When ``tick`` has something to do, ``None`` if never."""
-        return self._pending.next_deadline()
+        return self._calls.next_deadline()
 
     def tick(self, now: float) -> list[Action]:
         """End the requests whose time is over."""
         actions: list[Action] = []
-        for call in self._pending.expired(now):
-            seconds = now - call.started
-            why = f"No answer to {call.method} within {seconds:.3g} s."
-            _remember(self._given_up, call.id, None)
+        for call, ended in self._calls.expired(now):
             if call.id == self._initialize:
                 actions += self.happened(
                     Event.TIMED_OUT,
-                    f"The server did not answer initialize within {seconds:.3g} s.",
+                    f"The server did not answer initialize within {ended.seconds:.3g} s.",
                     "Look at its stderr; if it is still starting, give it longer with --timeout.",
                 )
             else:
-                actions.append(self._cancelled(call.id, "timed out"))
-            actions.append(Completed(call.id, Outcome("timeout", seconds, why=why)))
+                actions.append(cancelled(call.id, "timed out"))
+            actions.append(Completed(call.id, ended))
         return actions
 
     def receive(self, decoded: Decoded, seq: int, now: float) -> list[Action]:
@@ -264,39 +239,36 @@ class Conversation:
 
     def _receive(self, message: Message, seq: int, now: float) -> list[Action]:
         if message.kind is Kind.REQUEST:
-            return self._on_request(message, seq)
+            return self._early(message, seq) + self._asked.take(message, seq)
         if message.kind is Kind.NOTIFICATION:
             return self._on_notification(message, seq, now)
-        if message.kind in (Kind.RESULT, Kind.ERROR):
+        if message.kind in ANSWERS and message.id is not None:
             return self._on_answer(message, seq, now)
         return []
 
-    def _on_answer(self, message: Message, seq: int, now: float) -> list[Action]:
-        if message.id is None:
-            return []
-        if message.id in self._raw_ids:
-            return self._on_raw_answer(message.id, seq)
-        id = self._issued(message.id)
-        if id is None:
-            return [Odd("unknown-id", seq)]
-        call = self._pending.take(id)
-        if call is None:
-            if id in self._given_up:
-                del self._given_up[id]
-                return [Late(id, seq, message.kind)]
-            return [Odd("duplicate-answer", seq)]
-        how = "result" if message.kind is Kind.RESULT else "error"
-        done = Completed(id, Outcome(how, now - call.started, message, seq))
-        if id == self._initialize:
-            return [*self._on_initialized(message), done]
-        if call.method == "logging/setLevel" and how == "result":
-            self.log_level = _level(call.params)
-        return [done]
+    def _early(self, message: Message, seq: int) -> list[Action]:
+        before = self.state in (State.NEW, State.STARTING, State.INITIALIZING)
+        return [Odd("early-request", seq)] if before and message.method != "ping" else []
 
-    def _on_raw_answer(self, id: str, seq: int) -> list[Action]:
-        answered = self._raw_ids[id]
-        self._raw_ids[id] = True
-        return [Odd("duplicate-answer", seq)] if answered else []
+    def _on_notification(self, message: Message, seq: int, now: float) -> list[Action]:
+        if message.method == "notifications/progress":
+            return self._calls.progressed(message, seq, now)
+        if message.method == "notifications/cancelled":
+            return self._asked.cancelled(message, seq)
+        return [Notified(message.method or "", peek(message, "params"), seq, message)]
+
+    def _on_answer(self, message: Message, seq: int, now: float) -> list[Action]:
+        call = self._calls.answered(message, seq)
+        if call is None:
+            return []
+        if isinstance(call, (Late, Odd)):
+            return [call]
+        done = Completed(call.id, outcome(call, message, seq, now))
+        if call.id == self._initialize:
+            return [*self._on_initialized(message), done]
+        if call.method == "logging/setLevel" and message.kind is Kind.RESULT:
+            self.log_level = level_of(call.params)
+        return [done]
 
     def _on_initialized(self, message: Message) -> list[Action]:
         if self.state is not State.INITIALIZING:
@@ -316,108 +288,3 @@ class Conversation:
         self.server_info = result.get("serverInfo")
         self.server_capabilities = capabilities if isinstance(capabilities, dict) else {}
         self.instructions = instructions if isinstance(instructions, str) else None
-
-    def _on_request(self, message: Message, seq: int) -> list[Action]:
-        method, id = message.method or "", message.id or "null"
-        actions: list[Action] = []
-        if self.state in (State.NEW, State.STARTING, State.INITIALIZING) and method != "ping":
-            actions.append(Odd("early-request", seq))
-        if id in self.peer_requests:
-            actions.append(Odd("reused-id", seq))
-        params = message.members.get("params")
-        reply = self.policy.answer(method, params, self.capabilities)
-        if len(self.peer_requests) >= MAX_PEER_REQUESTS:
-            self.peer_requests.popitem(last=False)
-        self.peer_requests[id] = method
-        actions.append(PeerRequest(id, method, params, seq, reply is None))
-        if reply is not None:
-            error = None if reply.result is not None else (reply.code, reply.message, None)
-            actions += self.answer(id, reply.result, error, about=f"policy {reply.by}")
-        return actions
-
-    def _on_notification(self, message: Message, seq: int, now: float) -> list[Action]:
-        method = message.method or ""
-        params = message.members.get("params")
-        if method == "notifications/progress":
-            return self._on_progress(params, seq, now)
-        if method == "notifications/cancelled":
-            return self._on_cancelled(params, seq)
-        return [Notified(method, params, seq)]
-
-    def _on_progress(self, params: Any, seq: int, now: float) -> list[Action]:
-        if not isinstance(params, dict) or "progressToken" not in params:
-            return [Odd("unknown-token", seq)]
-        call = self._pending.with_token(jsonrpc.id_text(params["progressToken"]))
-        if call is None:
-            return [Odd("unknown-token", seq)]
-        progress = _number(params.get("progress"))
-        if progress is None:
-            return [Odd("progress-shape", seq)]
-        self._pending.restart(call, now)
-        text = params.get("message")
-        actions: list[Action] = [
-            Progressed(
-                call.id, progress, _number(params.get("total")), text if isinstance(text, str) else None, seq
-            )
-        ]
-        if progress > call.progress:
-            call.progress = progress
-        else:
-            actions.append(Odd("progress-not-growing", seq))
-        return actions
-
-    def _on_cancelled(self, params: Any, seq: int) -> list[Action]:
-        if not isinstance(params, dict) or "requestId" not in params:
-            return [Odd("unknown-cancel", seq)]
-        id = jsonrpc.id_text(params["requestId"])
-        if self.peer_requests.pop(id, None) is None:
-            return [Odd("unknown-cancel", seq)]
-        reason = params.get("reason")
-        return [PeerCancelled(id, reason if isinstance(reason, str) else None, seq)]
-
-    def _cancelled(self, id: int, reason: str | None) -> Send:
-        params: dict[str, Any] = {"requestId": id}
-        if reason is not None:
-            params["reason"] = reason
-        return Send(jsonrpc.notification("notifications/cancelled", dumps(params)), "cancel", str(id))
-
-    def _new_id(self) -> int:
-        while str(self._next_id) in self._raw_ids:
-            self._next_id += 1
-        self._next_id += 1
-        return self._next_id - 1
-
-    def _issued(self, id_text: str) -> int | None:
-        """The number of a request of ours; ids are compared as text, so only our own spelling counts."""
-        if not id_text.isascii() or not id_text.isdigit() or len(id_text) > 18:
-            return None
-        id = int(id_text)
-        return id if str(id) == id_text and self._first_id <= id < self._next_id else None
-
-    def _token(self, id: int) -> str:
-        """A progress token: the id, as most clients have it, unless the user's own token is that."""
-        return str(id) if self._pending.with_token(str(id)) is None else f'"call-{id}"'
-
-
-def _remember(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    if len(kept) >= MAX_REMEMBERED:
-        kept.popitem(last=False)
-    kept[key] = value
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return value if isinstance(value, float) else float(value)
-    except OverflowError:
-        return None
-
-
-def _level(params: str | None) -> str | None:
-    try:
-        value = jsonrpc.loads(params or "")
-    except (ValueError, RecursionError):
-        return None
-    level = value.get("level") if isinstance(value, dict) else None
-    return level if isinstance(level, str) else None

@@ -15,6 +15,7 @@ from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
 from workbench.core.lifecycle import Event
 from workbench.core.methods import has_capability
+from workbench.core.peek import peek
 
 
 class Verdict(NamedTuple):
@@ -34,7 +35,7 @@ def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence
     ``require`` the dotted server capabilities that must be there."""
     if message.kind is not Kind.RESULT:
         return _refused(message, offer)
-    result = message.value("result")
+    result = peek(message, "result")
     if not isinstance(result, dict):
         return Verdict(
             Event.REFUSED,
@@ -68,7 +69,7 @@ def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence
 
 
 def _refused(message: Message, offer: str) -> Verdict:
-    error = message.value("error")
+    error = peek(message, "error")
     why = f"The server refused initialize: {error_sentence(error)[:300]}."
     data = error.get("data") if isinstance(error, dict) else None
     supported = data.get("supported") if isinstance(data, dict) else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from workbench.core.exchanges import Exchange
 from workbench.core.frame import Frame
 from workbench.core.jsonrpc import Message
-from workbench.core.peek import peek
+from workbench.core.peek import number, peek
 from workbench.core.signature import cut
 from workbench.core.view import OpenCall, PeerCall
 
@@ -91,13 +91,3 @@ def keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -
     kept[key] = value
     if len(kept) > most:
         kept.popitem(last=False)
-
-
-def number(value: Any) -> float | None:
-    """A JSON number as a float, ``None`` for anything else or one that no float can hold."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return value if isinstance(value, float) else float(value)
-    except OverflowError:
-        return None

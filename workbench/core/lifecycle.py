@@ -104,3 +104,15 @@ def group(state: State) -> str:
     if state in ON_THE_WAY:
         return "on the way"
     return "closed" if state is State.CLOSED else "failed"
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram, which ``docs/lifecycle.md`` holds."""
+    lines = ["stateDiagram-v2", "    [*] --> new"]
+    lines += [
+        f"    {state} --> {after}: {event}"
+        for (state, event), after in HANDSHAKE.items()
+        if state not in OVER
+    ]
+    lines += [f"    {state} --> starting: {Event.START}" for state in State if state in OVER]
+    return "\n".join(lines)

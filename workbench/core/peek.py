@@ -50,6 +50,16 @@ def peek_items(message: Message, *path: str) -> list[Any] | None:
     return [_item(item) for item in _raw_items(text)]
 
 
+def number(value: Any) -> float | None:
+    """A JSON number as a float, ``None`` for anything else or one that no float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return value if isinstance(value, float) else float(value)
+    except OverflowError:
+        return None
+
+
 def _item(text: bytes) -> Any:
     if len(text) <= MAX_ITEM_BYTES:
         return _loaded(text)
