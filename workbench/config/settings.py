@@ -1,0 +1,109 @@
+"""The user's own settings: one TOML file, and environment variables over it.
+
+The file is ``config.toml`` in the platform's configuration folder
+(``MCP_WORKBENCH_CONFIG`` names another one). Every setting can be given as a
+variable too: ``MCP_WORKBENCH_`` and its name in capitals, for a timeout
+``MCP_WORKBENCH_TIMEOUTS_START``. A setting nobody knows is an error, because a
+misspelt one would otherwise be ignored in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from workbench.config.targets import Timeouts, first_fault
+from workbench.core.methods import LATEST_HANDSHAKE
+from workbench.errors import UsageError
+
+PREFIX = "MCP_WORKBENCH_"
+
+#: Variables with our prefix that are no settings of this file: the file's place and the store's.
+_ELSEWHERE = frozenset(("config", "store"))
+
+
+class Settings(BaseModel):
+    """Settings, all with a default.
+
+    ``record``: record from the first frame. ``offer``: the revision to offer. ``theme``,
+    ``mouse``, ``animation``, ``keys`` (action to key): the screen's. ``config``: files of other
+    tools in which ``@name`` is looked up.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    timeouts: Timeouts = Timeouts()
+    offer: str = LATEST_HANDSHAKE
+    record: bool = True
+    redact: bool = True
+    theme: str = ""
+    mouse: bool = True
+    animation: bool = False
+    keys: dict[str, str] = Field(default_factory=dict)
+    config: tuple[str, ...] = ()
+
+
+def settings_path(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the settings file is (it need not exist)."""
+    environ = os.environ if environ is None else environ
+    named = environ.get(f"{PREFIX}CONFIG")
+    if named:
+        return Path(named).expanduser()
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "win32":
+        folder = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return folder / "mcp-workbench" / "config.toml"
+
+
+def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings. A file that is not there means the defaults; raises ``UsageError``."""
+    environ = os.environ if environ is None else environ
+    path = path or settings_path(environ)
+    values = _read(path)
+    from_variables = _variables(environ)
+    if "timeouts" in from_variables and isinstance(values.get("timeouts"), dict):
+        from_variables["timeouts"] = {**values["timeouts"], **from_variables["timeouts"]}
+    try:
+        return Settings(**{**values, **from_variables})
+    except ValidationError as error:
+        raise UsageError(f"settings ({path} and {PREFIX}… variables): {first_fault(error)}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the settings {path}: {error.strerror}; correct its permissions"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"the settings {path} are not TOML: {error}; correct that line") from None
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    timeouts: dict[str, str] = {}
+    for name, value in environ.items():
+        if not name.startswith(PREFIX):
+            continue
+        setting = name.removeprefix(PREFIX).lower()
+        if setting.startswith("timeouts_"):
+            timeouts[setting.removeprefix("timeouts_")] = value
+        elif setting in Settings.model_fields and setting not in (*_ELSEWHERE, "keys", "timeouts"):
+            values[setting] = value
+    if timeouts:
+        values["timeouts"] = timeouts
+    return values

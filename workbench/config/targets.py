@@ -1,0 +1,128 @@
+"""What to connect to, as one typed value.
+
+A target says everything that decides how a connection comes about: the command,
+its environment and folder, what is offered in the handshake and how long is
+waited. It comes from the command line, from the screen's line, or from a file
+that other tools share, and it is the same value in all three.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from workbench.core.methods import LATEST_HANDSHAKE
+from workbench.core.pending import Timeouts as CoreTimeouts
+from workbench.errors import UsageError
+
+#: The revision that gave elicitation its modes (``form`` and ``url``).
+_MODES_SINCE = "2025-11-25"
+_ELICITATION_SINCE = "2025-06-18"
+
+
+class Timeouts(BaseModel):
+    """Seconds: ``start`` until the handshake is answered, ``request`` until a request is answered
+    or makes progress, ``maximum`` for a request however much progress it makes, ``shutdown`` for
+    each step of ending a server."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    start: float = Field(60.0, gt=0)
+    request: float = Field(60.0, gt=0)
+    maximum: float = Field(600.0, gt=0)
+    shutdown: float = Field(2.0, ge=0)
+
+    def plain(self) -> CoreTimeouts:
+        """The same for ``core``, which knows no pydantic."""
+        return CoreTimeouts(self.start, self.request, self.maximum, self.shutdown)
+
+
+def environment_text(value: Any) -> str | None:
+    """How a value of ``env`` reaches the server: text as it is, ``true``/``false`` for a boolean,
+    a number in its JSON spelling, and ``None`` for ``null``, which removes an inherited variable.
+
+    Raises ``ValueError`` for anything else, because no spelling of it is obvious.
+    """
+    if value is None or isinstance(value, str):
+        if value is not None and "\0" in value:
+            raise ValueError("holds a NUL character, which no environment can carry")
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    raise ValueError("is neither text, a number, true, false nor null")
+
+
+EnvironmentValue = Annotated[str | None, BeforeValidator(environment_text)]
+
+
+class Root(BaseModel):
+    """A root as ``roots/list`` tells it: a ``file://`` URI and a name."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    uri: str
+    name: str | None = None
+
+
+class Target(BaseModel):
+    """One server to connect to.
+
+    ``env`` is merged over the inherited environment. ``offer`` is the revision to offer, any text.
+    ``capabilities`` are the client's, ``None`` for everything the workbench can do in that
+    revision. ``require`` are dotted server capabilities without which the connection is of no use.
+    ``recording`` is set when the server is a replay of that file. ``origin`` says where the target
+    was written.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    transport: Literal["stdio"] = "stdio"
+    command: str
+    args: tuple[str, ...] = ()
+    env: dict[str, EnvironmentValue] = Field(default_factory=dict)
+    cwd: str | None = None
+    offer: str = LATEST_HANDSHAKE
+    capabilities: dict[str, Any] | None = None
+    require: tuple[str, ...] = ()
+    client_info: dict[str, Any] | None = None
+    roots: tuple[Root, ...] = ()
+    log_level: str | None = None
+    timeouts: Timeouts = Timeouts()
+    recording: str | None = None
+    origin: str = "command line"
+
+    @property
+    def offered_capabilities(self) -> dict[str, Any]:
+        """What the handshake offers the server."""
+        return default_capabilities(self.offer) if self.capabilities is None else self.capabilities
+
+
+def default_capabilities(offer: str) -> dict[str, Any]:
+    """Everything a user can answer to in a revision. Revisions compare as text, so a draft's
+    name gets what the newest has."""
+    offered: dict[str, Any] = {"roots": {"listChanged": True}, "sampling": {}}
+    if offer >= _MODES_SINCE:
+        offered["elicitation"] = {"form": {}, "url": {}}
+    elif offer >= _ELICITATION_SINCE:
+        offered["elicitation"] = {}
+    return offered
+
+
+def make_target(where: str, values: Mapping[str, Any]) -> Target:
+    """A target from values; raises ``UsageError`` that begins with ``where`` and names the value."""
+    try:
+        return Target(**values)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {first_fault(error)}") from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault pydantic found, as the end of a sentence: which value, and what is wrong with it."""
+    fault = error.errors()[0]
+    place = ".".join(str(part) for part in fault["loc"] if part not in ("str", "none"))
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {message[:1].lower()}{message[1:]}; correct it"
