@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.printable import printable, printable_lines
+from workbench.core.printable import printable, printable_json, printable_lines
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,10 @@ def test_no_control_format_or_surrogate_character_is_left(text: str) -> None:
 def test_only_line_ends_are_left_in_lines(text: str) -> None:
     left = [c for c in printable_lines(text) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
     assert set(left) <= {"\n"}
+
+
+@given(st.recursive(st.text() | st.integers(), st.lists))
+def test_json_keeps_its_meaning_and_hides_nothing(value: object) -> None:
+    shown = printable_json(json.dumps(value, ensure_ascii=False, indent=1))
+    assert json.loads(shown) == value
+    assert printable_lines(shown) == shown

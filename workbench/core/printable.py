@@ -29,6 +29,7 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _HIDDEN_IN_LINES = re.compile(_HIDDEN.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
+_HIDDEN_IN_JSON = re.compile(_HIDDEN.pattern.replace("\x00-\x1f", ""))
 
 
 def printable(text: str) -> str:
@@ -43,6 +44,24 @@ def printable_lines(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _HIDDEN_IN_LINES.sub(_shown, text.replace("\r\n", "\n").replace("\t", "    "))
+
+
+def printable_json(text: str) -> str:
+    """JSON text that means the same, with every hidden character as its JSON escape.
+
+    In valid JSON they can stand inside strings only; line ends and tabs between values stay.
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _HIDDEN_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
 def _shown(found: re.Match[str]) -> str:

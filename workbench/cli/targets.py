@@ -1,0 +1,83 @@
+"""TARGET on the command line: commands that take one or several, and their help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.cli.program import EXIT_STATUSES
+
+if TYPE_CHECKING:
+    from workbench.config import Settings, Target
+
+TARGET_HELP = """\b
+TARGET, one of:
+  -- CMD ARGS…             a stdio server; everything after -- is its command line
+  --stdio 'CMD ARGS'       the same as one word
+  --replay FILE            a recording as a mock server (FILE, FILE#n, or a name in the store)
+  @NAME                    a server of a config file
+\b
+Options of a target:
+  --env NAME=VALUE         a variable for the server, merged over this environment
+  --cwd DIR                the folder to start it in
+  --name NAME              what to call the connection
+  --protocol-version V     the revision to offer, any text
+  --timeout S              seconds to wait for an answer; progress starts them anew
+  --start-timeout S        seconds to wait for the handshake
+  --max-timeout S          seconds a request may take however much progress it makes
+  --shutdown-timeout S     seconds for each step of ending the server
+  --capability NAME        declare a client capability; --no-capability NAME leaves it out
+  --require NAME           fail unless the server has this capability
+  --root DIR               a folder to tell the server as a root
+  --log-level LEVEL        ask the server for log messages from this level on
+  --config FILE            where @NAME is looked up"""
+
+
+class TargetCommand(click.Command):
+    """A command whose line ends with targets: they and their options are taken out of it first.
+
+    What follows ``--`` belongs to the server and never reaches click.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        if "--help" in args[:end]:
+            return super().parse_args(ctx, ["--help"])
+        from workbench.config import load_settings, take_targets
+
+        settings = load_settings()
+        targets, rest = take_targets(args, settings)
+        ctx.obj = TargetLine(targets, settings)
+        return super().parse_args(ctx, rest)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "TARGET"]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.epilog = f"{TARGET_HELP}\n\n{EXIT_STATUSES}"
+        super().format_epilog(ctx, formatter)
+
+
+class TargetLine:
+    """The targets of one command line, and the user's settings."""
+
+    def __init__(self, targets: list[Target], settings: Settings) -> None:
+        self.targets = targets
+        self.settings = settings
+
+    def only(self) -> Target:
+        """The one target a command needs. Raises ``UsageError``."""
+        from workbench.errors import UsageError
+
+        if not self.targets:
+            raise UsageError("no TARGET was given; put -- and the server's command at the end of the line")
+        if len(self.targets) > 1:
+            raise UsageError("this command takes one TARGET; run it once for each server")
+        return self.targets[0]
+
+
+def target_line(ctx: click.Context) -> TargetLine:
+    line: Any = ctx.obj
+    assert isinstance(line, TargetLine)
+    return line
