@@ -69,7 +69,11 @@ class Tape:
             "initialize",
             {"protocolVersion": revision, "capabilities": client or {}, "clientInfo": {"name": "bench"}},
         )
-        answer = {"protocolVersion": revision, "capabilities": capabilities or {}, "serverInfo": {"name": "s"}}
+        answer = {
+            "protocolVersion": revision,
+            "capabilities": capabilities or {},
+            "serverInfo": {"name": "s"},
+        }
         self.reply(0, answer)
         self.tell("notifications/initialized", peer=False)
 
@@ -80,6 +84,8 @@ class Tape:
     def _add(self, direction: Direction, channel: Channel, kind: Kind, body: bytes) -> Frame:
         self.now_ns += TICK_NS
         seq = len(self.frames) + 1
-        frame = Frame(seq, self.connection, self.now_ns, self.now_ns, direction, channel, kind, body, len(body))
+        frame = Frame(
+            seq, self.connection, self.now_ns, self.now_ns, direction, channel, kind, body, len(body)
+        )
         self.frames.append(frame)
         return frame

@@ -185,5 +185,5 @@ ODDITIES = {
     "cursor-type": "nextCursor is not a string",
     "cursor-loop": "nextCursor names a page that was read before",
     "too-many-pages": "the listing has more pages than are read",
-    "items-shape": "the listing holds no array of items",
+    "items-shape": "the listing holds no array of items, or items that are no objects",
 }

@@ -42,9 +42,10 @@ class Pages:
         self.count += 1
         self.more = False
         page = result.get(self.member) if isinstance(result, dict) else None
-        if isinstance(page, list):
-            self.items.extend(item for item in page if isinstance(item, dict))
-        else:
+        items = page if isinstance(page, list) else []
+        dicts = [item for item in items if isinstance(item, dict)]
+        self.items += dicts
+        if not isinstance(page, list) or len(dicts) < len(items):
             self._flag("items-shape")
         if isinstance(result, dict) and "nextCursor" in result:
             self._follow(result["nextCursor"])
