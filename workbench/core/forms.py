@@ -1,0 +1,286 @@
+"""A JSON Schema as a form: fields as data, for any screen.
+
+Servers write schemas of every kind, and hostile ones, so nothing here raises and
+everything is bounded. What a field cannot show (objects, arrays, unions of types,
+references that go round or nowhere) is a JSON field for that part, with the
+reason; where the whole is a union, the form says why it has no fields and the
+arguments are written as JSON. References are looked up within the document only;
+nothing is ever fetched.
+
+How values become the arguments' text is ``arguments``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from workbench.core.jsonrpc import dumps
+from workbench.core.subschema import joined, listed, resolve, variants_of
+
+#: Fields of a form; beyond it the arguments are written as JSON.
+MAX_FIELDS = 500
+
+#: Members of an enum that can be chosen from; the others can be written as JSON.
+MAX_CHOICES = 10_000
+
+_SCALARS = ("string", "integer", "number", "boolean")
+
+
+class FieldKind(StrEnum):
+    """How a field is filled in."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    ENUM = "enum"
+    JSON = "json"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A member of an enum: the JSON text of its value, and what it is called."""
+
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Field:
+    """One member of the arguments.
+
+    ``word`` is its type in a word or two. ``default`` is JSON text, ``None`` without one. ``why``
+    says why a JSON field is one, where that needs saying. ``schema`` is the part of the schema
+    that describes the value, references followed. ``parts`` are the fields of an object's
+    members, for forms that show them; ``kind`` stays ``JSON`` for it.
+    """
+
+    name: str
+    kind: FieldKind
+    word: str
+    required: bool = False
+    nullable: bool = False
+    title: str = ""
+    description: str = ""
+    default: str | None = None
+    choices: tuple[Choice, ...] = ()
+    why: str = ""
+    schema: Any = None
+    parts: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True)
+class FormModel:
+    """The fields, or ``reason``: a sentence that says why the arguments are written as JSON.
+
+    ``skeleton`` is the JSON text to begin with there.
+    """
+
+    fields: tuple[Field, ...] = ()
+    reason: str = ""
+    skeleton: str = "{}"
+
+    def field(self, name: str) -> Field | None:
+        return next((field for field in self.fields if field.name == name), None)
+
+
+def form_of(schema: Any) -> FormModel:
+    """The form of a tool's ``inputSchema`` (or any schema of an object). Never raises."""
+    if not isinstance(schema, dict):
+        return FormModel(reason="The schema is no object, so the arguments are written as JSON.")
+    try:
+        return _form(schema)
+    except RecursionError:
+        return FormModel(reason="The schema is nested too deeply, so the arguments are written as JSON.")
+
+
+def prompt_form(arguments: Any) -> FormModel:
+    """The form of a prompt's ``arguments``: strings, each required or not."""
+    if not isinstance(arguments, list):
+        return FormModel()
+    fields: dict[str, Field] = {}
+    for argument in arguments[:MAX_FIELDS]:
+        if not isinstance(argument, dict) or not isinstance(argument.get("name"), str):
+            continue
+        name = argument["name"]
+        fields[name] = Field(
+            name,
+            FieldKind.STRING,
+            "string",
+            required=argument.get("required") is True,
+            title=_text(argument.get("title")),
+            description=_text(argument.get("description")),
+        )
+    return FormModel(tuple(fields.values()))
+
+
+def _form(schema: dict[str, Any]) -> FormModel:
+    merged, why = resolve(schema, schema)
+    if merged is None:
+        return FormModel(reason=f"{why}, so the arguments are written as JSON.")
+    kind = merged.get("type")
+    if kind is not None and kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        shown = dumps(kind)[:40]
+        return FormModel(
+            reason=f"The schema describes {shown}, no object, so the arguments are written as JSON."
+        )
+    variants = variants_of(merged)
+    if variants and not all(_only_requires(variant) for variant in variants):
+        reason = f"The arguments take one of {len(variants)} forms, so they are written as JSON."
+        return FormModel(reason=reason, skeleton=_skeleton(merged, variants, schema))
+    properties = merged.get("properties")
+    if not isinstance(properties, dict):
+        if kind is None and "required" not in merged:
+            return FormModel(reason="The schema says nothing of the arguments, so they are written as JSON.")
+        properties = {}
+    if len(properties) > MAX_FIELDS:
+        return FormModel(
+            reason=f"The schema has {len(properties)} members, so the arguments are written as JSON."
+        )
+    required = _names(merged.get("required"))
+    fields = [field_of(str(name), part, schema, str(name) in required) for name, part in properties.items()]
+    # A member that is required but described nowhere has to be sent all the same.
+    fields.extend(
+        Field(name, FieldKind.JSON, "any", required=True, why="the schema does not describe it")
+        for name in sorted(required.difference(properties))[:MAX_FIELDS]
+    )
+    return FormModel(tuple(fields))
+
+
+def field_of(name: str, schema: Any, root: dict[str, Any], required: bool) -> Field:
+    """The field of one member. Never raises (but for the recursion ``form_of`` catches)."""
+    if schema is True or schema == {}:
+        return Field(name, FieldKind.JSON, "any", required, schema=schema)
+    if not isinstance(schema, dict):
+        return Field(name, FieldKind.JSON, "any", required, why="its schema is no object", schema=schema)
+    merged, why = resolve(schema, root)
+    if merged is None:
+        return Field(name, FieldKind.JSON, "any", required, why=why.lower(), schema=schema)
+    merged, nullable = _without_null(merged, root)
+    kind, word, choices, why = _kind(merged)
+    return Field(
+        name,
+        kind,
+        word,
+        required,
+        nullable,
+        _text(merged.get("title")) or _text(schema.get("title")),
+        _text(schema.get("description")) or _text(merged.get("description")),
+        dumps(merged["default"]) if "default" in merged else None,
+        choices,
+        why,
+        merged,
+    )
+
+
+def _kind(schema: dict[str, Any]) -> tuple[FieldKind, str, tuple[Choice, ...], str]:
+    """The kind of a member, its word, its choices, and why it is a JSON field."""
+    choices = _choices(schema)
+    if choices is not None:
+        if len(choices) > MAX_CHOICES:
+            return FieldKind.JSON, "enum", (), f"its enum has {len(choices)} members"
+        return FieldKind.ENUM, "enum", choices, ""
+    variants = variants_of(schema)
+    if variants:
+        return FieldKind.JSON, "union", (), f"it takes one of {len(variants)} forms"
+    kind = schema.get("type")
+    if isinstance(kind, list) and len(kind) == 1:
+        kind = kind[0]
+    if isinstance(kind, str) and kind in _SCALARS:
+        form = schema.get("format")
+        word = f"{kind}, {form[:20]}" if isinstance(form, str) and form else kind
+        return FieldKind(kind), word, (), ""
+    if isinstance(kind, list):
+        return FieldKind.JSON, " or ".join(str(item)[:20] for item in kind[:4]), (), ""
+    if kind == "array":
+        items = schema.get("items")
+        inner = items.get("type") if isinstance(items, dict) else None
+        return FieldKind.JSON, f"array of {inner[:20]}s" if isinstance(inner, str) else "array", (), ""
+    if kind == "null":
+        return FieldKind.ENUM, "null", (Choice("null", "null"),), ""
+    return FieldKind.JSON, kind[:20] if isinstance(kind, str) else "any", (), ""
+
+
+def _choices(schema: dict[str, Any]) -> tuple[Choice, ...] | None:
+    if "const" in schema:
+        return (Choice(dumps(schema["const"]), _text(schema.get("title")) or _shown(schema["const"])),)
+    values = schema.get("enum")
+    if isinstance(values, list) and values:
+        names = schema.get("enumNames")
+        named = names if isinstance(names, list) and len(names) == len(values) else [None] * len(values)
+        return tuple(
+            Choice(dumps(value), _text(name) or _shown(value))
+            for value, name in zip(values, named, strict=True)
+        )
+    variants = variants_of(schema)
+    if variants and all(isinstance(variant, dict) and "const" in variant for variant in variants):
+        return tuple(
+            Choice(dumps(variant["const"]), _text(variant.get("title")) or _shown(variant["const"]))
+            for variant in variants
+        )
+    return None
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and value else dumps(value)
+
+
+def _without_null(schema: dict[str, Any], root: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The schema of the value when it is not null, and whether it may be."""
+    kind = schema.get("type")
+    if isinstance(kind, list) and "null" in kind and len(kind) > 1:
+        rest = [item for item in kind if item != "null"]
+        return {**schema, "type": rest[0] if len(rest) == 1 else rest}, True
+    if schema.get("nullable") is True:
+        return schema, True
+    for key in ("anyOf", "oneOf"):
+        variants = schema.get(key)
+        if not isinstance(variants, list) or not any(_is_null(variant) for variant in variants):
+            continue
+        rest = [variant for variant in variants if not _is_null(variant)]
+        outer = {name: value for name, value in schema.items() if name != key}
+        if len(rest) != 1:
+            return {**outer, key: rest} if rest else outer | {"type": "null"}, bool(rest)
+        inner, _ = resolve(rest[0], root)
+        if inner is None:
+            return {**outer, key: rest}, True
+        return {**inner, **outer}, True
+    return schema, False
+
+
+def _is_null(schema: Any) -> bool:
+    return isinstance(schema, dict) and (
+        schema.get("type") == "null" or ("const" in schema and schema["const"] is None)
+    )
+
+
+def _only_requires(variant: Any) -> bool:
+    return isinstance(variant, dict) and set(variant) <= {"required", "type", "title", "description"}
+
+
+def _skeleton(schema: Mapping[str, Any], variants: list[Any], root: dict[str, Any]) -> str:
+    """The arguments to begin with: what the first variant fixes, as JSON text."""
+    first, _ = resolve(variants[0], root)
+    fixed = {
+        name: part["const"]
+        for name, part in _members(joined(schema, first or {}))
+        if isinstance(part, dict) and "const" in part
+    }
+    return dumps(fixed)
+
+
+def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        yield from list(properties.items())[:MAX_FIELDS]
+
+
+def _names(value: Any) -> set[str]:
+    return {name for name in listed(value) if isinstance(name, str)}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
