@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.core.jsonrpc import dumps, loads
+from workbench.core.subschema import listed, resolve, variants_of
 from workbench.errors import UsageError
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)\Z")
 
-#: How deep a chain of ``$ref`` and ``anyOf`` is followed to find a property's type.
+#: How deep variants of variants are followed to find a property's type.
 MAX_DEPTH = 8
 
 
@@ -90,11 +91,11 @@ def _checked_json(name: str, text: str) -> str:
 
 
 def _by_schema(name: str, values: list[str], found: Any, root: Mapping[str, Any] | None) -> str:
-    types = _types(found, root, MAX_DEPTH)
+    types = _types(found, root)
     if "array" in types and not (len(values) == 1 and _is_a(values[0], list)):
         if len(values) == 1 and types & {"string"}:
             return dumps(values[0])
-        items = found.get("items") if isinstance(found, dict) else None
+        items = _resolved(found, root).get("items")
         return "[" + ",".join(_scalar(name, value, items, root) for value in values) + "]"
     if len(values) > 1:
         raise UsageError(f"{name} is given {len(values)} times, but is no array; give it once")
@@ -102,7 +103,7 @@ def _by_schema(name: str, values: list[str], found: Any, root: Mapping[str, Any]
 
 
 def _scalar(name: str, value: str, found: Any, root: Mapping[str, Any] | None) -> str:
-    types = _types(found, root, MAX_DEPTH)
+    types = _types(found, root)
     if not types or "string" in types:
         return dumps(value)
     if types & {"integer", "number"} and (_NUMBER if "number" in types else _INTEGER).match(value):
@@ -130,55 +131,33 @@ def _is_a(text: str, kind: type) -> bool:
 
 
 def _property(schema: Any, name: str) -> Any:
-    """The schema of a property, also where ``allOf``, ``anyOf`` or ``oneOf`` at the root hold it."""
-    return _find_property(schema, schema, name, MAX_DEPTH)
-
-
-def _find_property(schema: Any, root: Any, name: str, depth: int) -> Any:
-    schema = _resolved(schema, root)
-    if not isinstance(schema, dict) or depth == 0:
-        return None
-    properties = schema.get("properties")
-    if isinstance(properties, dict) and name in properties:
-        return _resolved(properties[name], root)
-    for word in ("allOf", "anyOf", "oneOf"):
-        for part in schema.get(word) or ():
-            found = _find_property(part, root, name, depth - 1)
-            if found is not None:
-                return found
+    """The schema of a property, also where a variant at the root (``oneOf``) holds it."""
+    for part in (schema, *_variants(schema, schema)):
+        properties = _resolved(part, schema).get("properties")
+        if isinstance(properties, dict) and name in properties:
+            return properties[name]
     return None
 
 
-def _resolved(schema: Any, root: Any, depth: int = MAX_DEPTH) -> Any:
-    """A schema with its ``$ref`` followed; only references within the document are."""
-    while isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and depth:
-        depth -= 1
-        target: Any = root
-        pointer = schema["$ref"]
-        if not pointer.startswith("#"):
-            return None
-        for part in pointer[1:].strip("/").split("/") if pointer != "#" else ():
-            key = part.replace("~1", "/").replace("~0", "~")
-            target = target.get(key) if isinstance(target, dict) else None
-        schema = target
-    return schema
+def _resolved(schema: Any, root: Any) -> dict[str, Any]:
+    """The schema with its references followed and ``allOf`` put together; empty when it cannot be."""
+    return resolve(schema, root if isinstance(root, dict) else {})[0] or {}
 
 
-def _types(schema: Any, root: Any, depth: int) -> set[str]:
+def _variants(schema: Any, root: Any) -> list[Any]:
+    return variants_of(_resolved(schema, root))
+
+
+def _types(schema: Any, root: Any, depth: int = MAX_DEPTH) -> set[str]:
     """The JSON types a schema allows; empty when it does not say."""
     schema = _resolved(schema, root)
-    if not isinstance(schema, dict) or depth == 0:
-        return set()
     named = schema.get("type")
-    if isinstance(named, str):
-        return {named}
-    if isinstance(named, list):
-        return {name for name in named if isinstance(name, str)}
-    values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
-    found = {_type_of(value) for value in values} if isinstance(values, list) else set()
-    for word in ("anyOf", "oneOf", "allOf"):
-        for part in schema.get(word) or ():
-            found |= _types(part, root, depth - 1)
+    if named is not None:
+        return {name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)}
+    values = [*listed(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
+    found = {_type_of(value) for value in values}
+    for part in variants_of(schema) if depth else ():
+        found |= _types(part, root, depth - 1)
     return found
 
 
