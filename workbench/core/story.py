@@ -114,8 +114,9 @@ class Story:
 
     def process(self, frame: Frame, event: Mapping[str, Any], stderr: list[str]) -> None:
         """Take a process event (see the wire's vocabulary); ``stderr`` are the last lines seen."""
-        self._end_waiting(frame)
         name = event.get("event")
+        if name in ("waiting", "signal", "exited"):
+            self._end_waiting(frame)
         if name == "started":
             self._started(frame, event)
         elif name == "start_failed":
@@ -196,7 +197,10 @@ class Story:
         why = f"The server {how}."
         if stderr:
             why += f" Its last words on stderr: {' / '.join(stderr[-TOLD_STDERR:])}"
-        self.happened(Event.ENDED, why, "Read its stderr, then connect again.")
+        if self.state is State.CLOSING:
+            self.happened(Event.ENDED)
+        else:
+            self.happened(Event.ENDED, why, "Read its stderr, then connect again.")
 
     def _failed(self, frame: Frame, event: Mapping[str, Any]) -> None:
         try:
