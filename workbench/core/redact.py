@@ -21,7 +21,7 @@ import json
 import re
 from typing import NamedTuple
 
-from workbench.core.frame import Channel, Span
+from workbench.core.frame import Span
 
 #: A value given for a target is a secret from this length on (characters) ...
 MIN_SECRET = 8
@@ -172,9 +172,9 @@ class Redactor:
         self._literals = re.compile(b"|".join(map(re.escape, longest_first)))
         return True
 
-    def redact(self, body: bytes, channel: Channel = Channel.STDIO) -> tuple[bytes, tuple[Span, ...]]:
+    def redact(self, body: bytes) -> tuple[bytes, tuple[Span, ...]]:
         """A copy without secrets, and where they stood. Never raises; without a secret in it the
-        body itself is returned. On every channel the same rules hold."""
+        body itself is returned."""
         hits = self._hits(body)
         if not hits:
             return body, ()

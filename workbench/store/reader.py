@@ -133,14 +133,14 @@ class Reader:
 
     def sessions(self) -> list[SessionRow]:
         rows = self._all(
-            'SELECT number, name, "group", started_ns, ended_ns, ended_how, origin, note, tags, product, base '
-            "FROM session ORDER BY number"
+            'SELECT number, name, "group", started_ns, ended_ns, ended_how, origin, note, tags, product, '
+            "base FROM session ORDER BY number"
         )
         top = self._one("SELECT coalesce(max(key), 0) FROM frame")[0]
         ends = [row[10] for row in rows[1:]] + [top]
         counts = dict(self._all("SELECT session, count(*) FROM connection GROUP BY session"))
         return [
-            SessionRow(*row[:10], max(0, end - row[10]), counts.get(row[0], 0))
+            SessionRow(*row[:10], frames=max(0, end - row[10]), connections=counts.get(row[0], 0))
             for row, end in zip(rows, ends, strict=True)
         ]
 
@@ -236,8 +236,8 @@ class Reader:
         only = "" if connection is None else f" AND f.connection={int(connection)}"
         words = self._words_with(text)
         sql = (
-            f"SELECT f.key, f.stored, instr(f.body, ?) OR f.method IN ({words}) OR f.name IN ({words}) FROM frame f "
-            f"WHERE f.key BETWEEN ? AND ?{only} AND (f.stored IS NOT NULL OR instr(f.body, ?) "
+            f"SELECT f.key, f.stored, instr(f.body, ?) OR f.method IN ({words}) OR f.name IN ({words}) "
+            f"FROM frame f WHERE f.key BETWEEN ? AND ?{only} AND (f.stored IS NOT NULL OR instr(f.body, ?) "
             f"OR f.method IN ({words}) OR f.name IN ({words})) ORDER BY f.key {order}"
         )
         pieces = [(at, min(at + SEARCH_CHUNK - 1, high)) for at in range(low, high + 1, SEARCH_CHUNK)]

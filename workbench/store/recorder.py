@@ -162,7 +162,8 @@ class Recorder:
         with self._lock:
             self._connections = number = self._connections + 1
         self._later(
-            "INSERT INTO connection (session, number, name, transport, target, opened_ns, parent) VALUES (1,?,?,?,?,?,?)",
+            "INSERT INTO connection (session, number, name, transport, target, opened_ns, parent) "
+            "VALUES (1,?,?,?,?,?,?)",
             (number, name, transport, target, self._clock.wall_ns(), parent),
         )
         return number

@@ -117,7 +117,7 @@ class RowMaker:
         size = len(body)
         spans: tuple[Any, ...] = ()
         if self._redactor is not None:
-            body, spans = self._redactor.redact(body, unit.channel)
+            body, spans = self._redactor.redact(body)
         method = name = id = None
         kind = _FIXED_KINDS.get(unit.channel)
         if kind is None:

@@ -84,8 +84,8 @@ CREATE TABLE frame (
 );
 CREATE TABLE body (key INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (key, part)) WITHOUT ROWID;
-CREATE TABLE message (key INTEGER NOT NULL, item INTEGER NOT NULL, kind INTEGER NOT NULL, method TEXT, id TEXT,
-  PRIMARY KEY (key, item)) WITHOUT ROWID;
+CREATE TABLE message (key INTEGER NOT NULL, item INTEGER NOT NULL, kind INTEGER NOT NULL,
+  method TEXT, id TEXT, PRIMARY KEY (key, item)) WITHOUT ROWID;
 CREATE TABLE pair (answer INTEGER PRIMARY KEY, request INTEGER NOT NULL);
 CREATE INDEX pair_request ON pair (request);
 CREATE TABLE stream (
@@ -100,7 +100,8 @@ CREATE TABLE provenance (key INTEGER PRIMARY KEY, how TEXT NOT NULL, detail TEXT
 
 #: Tables that can be thrown away and made again from the bodies.
 DERIVED = """
-CREATE TABLE exchange (request INTEGER PRIMARY KEY, answer INTEGER, method TEXT, name TEXT, hash TEXT, detail TEXT);
+CREATE TABLE exchange (request INTEGER PRIMARY KEY, answer INTEGER, method TEXT, name TEXT, hash TEXT,
+  detail TEXT);
 CREATE TABLE finding (key INTEGER NOT NULL, item INTEGER NOT NULL, rule TEXT NOT NULL, severity TEXT NOT NULL,
   pointer TEXT, version INTEGER NOT NULL, PRIMARY KEY (key, item)) WITHOUT ROWID;
 CREATE TABLE checkpoint (key INTEGER PRIMARY KEY, version INTEGER NOT NULL, fold BLOB NOT NULL);
@@ -110,5 +111,6 @@ CREATE TABLE checkpoint (key INTEGER PRIMARY KEY, version INTEGER NOT NULL, fold
 def create(db: sqlite3.Connection) -> None:
     """Make the tables of the current version in an empty database."""
     db.executescript(
-        f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}; BEGIN;{TABLES}{DERIVED}COMMIT;"
+        f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION};"
+        f"BEGIN;{TABLES}{DERIVED}COMMIT;"
     )
