@@ -9,23 +9,18 @@ import anyio
 
 from workbench.cli import output
 from workbench.cli.results import print_result
-from workbench.core.frame import Direction, Frame, Kind
-from workbench.core.jsonrpc import decode
 from workbench.core.printable import printable
 from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_ERROR
 
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
-    from workbench.session import Session
     from workbench.wire.connection import Call, Connection
 
 #: How often a terminal is told of progress, in seconds.
 GLANCE = 0.1
 
 
-async def exchange(
-    session: Session, connection: Connection, method: str, params: str | None, as_json: bool
-) -> int:
+async def exchange(connection: Connection, method: str, params: str | None, as_json: bool) -> int:
     """Send a request, wait for its end and show it; returns the exit status."""
     call = connection.call(method, params, timeout=connection.target.timeouts.request)
     try:
@@ -37,12 +32,10 @@ async def exchange(
     except anyio.get_cancelled_exc_class():
         call.cancel()
         raise
-    session.recorder.flush()
-    asked = asked_meanwhile(list(session.reader.frames(connection=connection.number, first=call.request_seq)))
     if as_json:
-        output.json_document(as_data(method, outcome, asked))
+        output.json_document(as_data(call, outcome))
     else:
-        _print(method, outcome, asked)
+        _print(call, outcome)
     return status(outcome)
 
 
@@ -73,56 +66,29 @@ async def _watch(call: Call) -> None:
             sys.stderr.flush()
 
 
-def asked_meanwhile(frames: list[Frame]) -> list[dict[str, str]]:
-    """What the server asked while the request ran, and how it was answered without a person."""
-    asked: list[dict[str, str]] = []
-    open_requests: dict[str, dict[str, str]] = {}
-    for frame in frames:
-        if frame.kind is Kind.REQUEST and frame.direction is Direction.TO_CLIENT and frame.id is not None:
-            if frame.method not in (None, "ping"):
-                entry = {"method": str(frame.method), "answer": "not answered"}
-                open_requests[frame.id] = entry
-                asked.append(entry)
-        elif frame.kind in (Kind.RESULT, Kind.ERROR) and frame.direction is Direction.TO_SERVER:
-            answered = open_requests.pop(frame.id or "", None)
-            if answered is not None:
-                answered["answer"] = _answer(frame)
-    return asked
-
-
-def _answer(frame: Frame) -> str:
-    if frame.kind is Kind.ERROR:
-        return "declined"
-    message = decode(frame.body).messages
-    result = message[0].value("result") if message else None
-    action = result.get("action") if isinstance(result, dict) else None
-    return {"decline": "declined", "cancel": "declined"}.get(str(action), "answered")
-
-
-def as_data(method: str, outcome: Outcome, asked: list[dict[str, str]]) -> dict[str, Any]:
+def as_data(call: Call, outcome: Outcome) -> dict[str, Any]:
     """The end of a request as one JSON value: ``how`` says which of result, error and why is set."""
-    data: dict[str, Any] = {"method": method, "how": outcome.how, "seconds": round(outcome.seconds, 6)}
+    data: dict[str, Any] = {"method": call.method, "how": outcome.how, "seconds": round(outcome.seconds, 6)}
     if outcome.how == "result":
         data["result"] = outcome.result
     elif outcome.how == "error":
         data["error"] = outcome.error
     else:
         data["why"] = outcome.why
-    if asked:
-        data["asked"] = asked
+    if call.remarks:
+        data["remarks"] = call.remarks
     return data
 
 
-def _print(method: str, outcome: Outcome, asked: list[dict[str, str]]) -> None:
-    for entry in asked:
-        if entry["answer"] == "declined":
-            output.note(f"declined {entry['method']}: no handler")
+def _print(call: Call, outcome: Outcome) -> None:
+    for remark in call.remarks:
+        output.note(f"mcp-workbench: {remark}")
     if outcome.how == "result":
-        print_result(method, outcome)
+        print_result(call.method, outcome)
         if outcome.is_tool_error:
             output.note("mcp-workbench: the tool reports an error")
     else:
-        output.note(f"mcp-workbench: {method}: {outcome.sentence}")
+        output.note(f"mcp-workbench: {call.method}: {outcome.sentence}")
         if outcome.how == "error" and isinstance(outcome.error, dict) and "data" in outcome.error:
             output.json_text(_pretty_data(outcome.error["data"]))
 

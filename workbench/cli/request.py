@@ -159,10 +159,10 @@ def _fixed(text: str | None) -> Params:
 def _send(ctx: click.Context, method: str, params: Params, as_json: bool, record: str | None) -> int:
     target = target_line(ctx).only()
 
-    async def work(session: Session, connection: Connection) -> int:
+    async def work(_session: Session, connection: Connection) -> int:
         from workbench.cli.exchange import exchange
 
         await connection.ready()
-        return await exchange(session, connection, method, await params(connection), as_json)
+        return await exchange(connection, method, await params(connection), as_json)
 
     return with_connection(target, work, record)
