@@ -12,8 +12,10 @@ from collections.abc import Collection, Sequence
 
 #: Programs that run something else: the name is in their arguments.
 _RUNNERS = frozenset(
-    ("npx", "npm", "pnpm", "bunx", "bun", "yarn", "node", "deno", "tsx", "uvx", "uv", "pipx")
-    + ("python", "py", "pypy", "ruby", "sh", "bash", "env")
+    [
+        *("npx", "npm", "pnpm", "bunx", "bun", "yarn", "node", "deno", "tsx"),
+        *("uvx", "uv", "pipx", "python", "py", "pypy", "ruby", "sh", "bash", "env"),
+    ]
 )
 #: First words of a runner that say how it runs, not what.
 _VERBS = frozenset(("run", "exec", "dlx", "x", "tool"))
@@ -48,7 +50,7 @@ def _subject(args: Sequence[str]) -> str:
     words = iter(args)
     for word in words:
         if word == "-m":
-            return next(words, "")
+            return next(words, "").rpartition(".")[2]
         if word in _VALUED:
             next(words, "")
         elif not word.startswith("-") and word not in _VERBS and "=" not in word:

@@ -34,15 +34,15 @@ def _collected(member: str) -> Callable[[dict[str, Any], str], None]:
     return take
 
 
-def _seconds(member: str) -> Callable[[dict[str, Any], str], None]:
+def _seconds(*members: str) -> Callable[[dict[str, Any], str], None]:
     def take(options: dict[str, Any], value: str) -> None:
         try:
             seconds = float(value)
         except ValueError:
             raise ValueError(f"{value!r} is no number of seconds; write for example 30") from None
-        if not seconds >= 0 or (seconds == 0 and member != "shutdown"):
+        if not seconds >= 0 or (seconds == 0 and members != ("shutdown",)):
             raise ValueError(f"{value!r} is no time to wait; give a positive number of seconds")
-        options.setdefault("timeouts", {})[member] = seconds
+        options.setdefault("timeouts", {}).update(dict.fromkeys(members, seconds))
 
     return take
 
@@ -77,7 +77,7 @@ OPTIONS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "--cwd": _text("cwd"),
     "--name": _text("name"),
     "--protocol-version": _text("offer"),
-    "--timeout": _seconds("request"),
+    "--timeout": _seconds("start", "request"),
     "--start-timeout": _seconds("start"),
     "--max-timeout": _seconds("maximum"),
     "--shutdown-timeout": _seconds("shutdown"),

@@ -30,10 +30,10 @@ class Timeouts(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    start: float = Field(60.0, gt=0)
-    request: float = Field(60.0, gt=0)
-    maximum: float = Field(600.0, gt=0)
-    shutdown: float = Field(2.0, ge=0)
+    start: float = Field(default=60.0, gt=0)
+    request: float = Field(default=60.0, gt=0)
+    maximum: float = Field(default=600.0, gt=0)
+    shutdown: float = Field(default=2.0, ge=0)
 
     def plain(self) -> CoreTimeouts:
         """The same for ``core``, which knows no pydantic."""

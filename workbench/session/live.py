@@ -1,0 +1,226 @@
+"""A live session: any number of connections, one recorder, one reader.
+
+The session belongs to one event loop. It is a context manager, and leaving it,
+however it is left, ends every server and then the recording, which says how it
+ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from workbench.config import Target, display, secrets_of, suggest_name, unique_name
+from workbench.core.frame import Clock
+from workbench.session.announcing import Announcer, Listener
+from workbench.store.reader import Reader
+from workbench.store.recorder import PRODUCT, SYSTEM, Recorder
+from workbench.wire.connection import Connection
+
+#: What closing takes beyond the servers' own shutdown timeouts, at most (seconds).
+CLOSING = 8.0
+
+#: What a person can answer: hold these for the inbox when there is somebody to answer.
+ANSWERABLE = ("sampling/createMessage", "elicitation/create")
+
+
+class Session:
+    """Made by ``Session.open``. ``connections`` are all of it by number, the ended ones too.
+
+    ``held`` are the methods of servers' requests that wait in an inbox; all others are answered
+    or declined at once. ``troubles`` are sentences of the recorder that users must see.
+    ``ended_how`` is what the recording will say of its end.
+    """
+
+    def __init__(
+        self, recorder: Recorder, reader: Reader, announcer: Announcer, held: Collection[str]
+    ) -> None:
+        self.recorder = recorder
+        self.reader = reader
+        self.held = frozenset(held)
+        self.connections: dict[int, Connection] = {}
+        self.troubles: list[str] = []
+        self.ended_how = "closed"
+        self._announcer = announcer
+        self._group: TaskGroup | None = None
+        self._signal = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        *,
+        record: bool = True,
+        path: str | None = None,
+        name: str = "",
+        origin: str = "screen",
+        redact: bool = True,
+        held: Collection[str] = (),
+        clock: Clock = SYSTEM,
+    ) -> AsyncIterator[Session]:
+        """Open a session. It is recorded to ``path``, without one to a new file of the user's
+        store; with ``record=False`` to memory only. Raises ``RecordingError``.
+
+        In the main thread SIGTERM and SIGHUP end the session in good order and then the program
+        (``SystemExit``).
+        """
+        session = cls._make(record, path, name, origin, redact, held, clock)
+        failure: Exception | None = None
+        try:
+            async with anyio.create_task_group() as group:
+                session._group = group
+                if threading.current_thread() is threading.main_thread():
+                    group.start_soon(session._heed_signals)
+                try:
+                    yield session
+                except Exception as error:
+                    # Raised again outside of the task group, which would wrap it.
+                    failure = error
+                except BaseException:
+                    session._ending("interrupted")
+                    raise
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await session.close_connections()
+                    group.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(session.recorder.close, session.ended_how)
+            session.reader.close()
+        if session._signal:
+            raise SystemExit(128 + session._signal)
+        if failure is not None:
+            raise failure
+
+    @classmethod
+    def _make(
+        cls,
+        record: bool,
+        path: str | None,
+        name: str,
+        origin: str,
+        redact: bool,
+        held: Collection[str],
+        clock: Clock,
+    ) -> Session:
+        announcer = Announcer()
+        made: list[Session] = []
+
+        def trouble(sentence: str) -> None:
+            announcer.soon(lambda: made[0]._on_trouble(sentence))
+
+        recorder = Recorder(
+            (path or _new_path(name)) if record else None,
+            name=name,
+            origin=origin,
+            redact=redact,
+            clock=clock,
+            on_commit=announcer.committed,
+            on_trouble=trouble,
+        )
+        try:
+            reader = Reader.attach(recorder.uri)
+        except BaseException:
+            recorder.close("failed")
+            raise
+        made.append(cls(recorder, reader, announcer, held))
+        return made[0]
+
+    @property
+    def path(self) -> str | None:
+        """The recording's file, ``None`` when nothing is kept."""
+        return self.recorder.path
+
+    @property
+    def current(self) -> list[Connection]:
+        """The connections that no other one has taken the place of, in order."""
+        return [connection for connection in self.connections.values() if connection.successor is None]
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call this with every ``Change`` from now on, in the session's loop; it must not block.
+        Returns what ends that."""
+        return self._announcer.listen(listener)
+
+    def connect(self, target: Target, *, listing: bool = True) -> Connection:
+        """Begin a connection; returns at once. ``await connection.ready()`` waits for its handshake.
+
+        With ``listing`` the server's lists are read when it is ready and when they change.
+        """
+        name = target.name or suggest_name(target.command, target.args)
+        taken = [connection.name for connection in self.current]
+        return self._begin(target, unique_name(name, taken), listing, None)
+
+    async def close_connections(self) -> None:
+        """End all connections at once and wait until their servers are gone, within a bound."""
+        slowest = max((item.target.timeouts.shutdown for item in self.connections.values()), default=0.0)
+        with anyio.move_on_after(3 * slowest + CLOSING):
+            async with anyio.create_task_group() as group:
+                for connection in self.connections.values():
+                    group.start_soon(connection.close)
+
+    # What connections ask of their owner
+
+    def changed(self, what: str, connection: Connection, seq: int) -> None:
+        self._announcer.changed(what, connection.number, seq)
+
+    def describe(self, connection: Connection, facts: dict[str, Any]) -> None:
+        self.recorder.describe(connection.number, **facts)
+
+    def again(self, connection: Connection) -> Connection:
+        return self._begin(connection.target, connection.name, connection.listing, connection.number)
+
+    def _begin(self, target: Target, name: str, listing: bool, parent: int | None) -> Connection:
+        if self._group is None:
+            raise RuntimeError("the session is not open")
+        number = self.recorder.connect(
+            name, target.transport, display(target), secrets=secrets_of(target), parent=parent
+        )
+        connection = Connection(
+            target,
+            self.recorder,
+            self,
+            number=number,
+            name=name,
+            client_info=_client_info(),
+            held=self.held,
+            listing=listing,
+        )
+        self.connections[number] = connection
+        self._group.start_soon(connection.run, name=f"connection {name}")
+        return connection
+
+    # How it ends
+
+    def _ending(self, how: str) -> None:
+        if self.ended_how == "closed":
+            self.ended_how = how
+
+    async def _heed_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as received:
+            async for number in received:
+                self._signal = int(number)
+                self._ending(signal.Signals(number).name)
+                assert self._group is not None
+                self._group.cancel_scope.cancel()
+
+    def _on_trouble(self, sentence: str) -> None:
+        self.troubles.append(sentence)
+        self._announcer.changed("trouble", None, self._announcer.last_seq)
+
+
+def _client_info() -> dict[str, Any]:
+    name, _, version = PRODUCT.partition(" ")
+    return {"name": name, "version": version}
+
+
+def _new_path(name: str) -> str:
+    from workbench.store.library import new_path
+
+    return os.fspath(new_path(name))

@@ -1,0 +1,73 @@
+"""Keeping the lists of a server fresh: each by itself, never twice at once.
+
+A list is read when the connection is ready, when the server says it has
+changed, and when somebody asks. A burst of changes is one more reading, and a
+list that fails or hangs holds up no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from workbench.errors import WorkbenchError
+
+#: How long is waited after a change for the next one, so that a burst is one reading (seconds).
+BURST = 0.05
+
+
+class Listings:
+    """Runs ``fetch(method)`` for the listings that are wanted. ``failures`` are the sentences of
+    the last readings that failed, by method."""
+
+    def __init__(self, fetch: Callable[[str], Awaitable[object]]) -> None:
+        self.failures: dict[str, str] = {}
+        self._fetch = fetch
+        self._group: TaskGroup | None = None
+        self._again: dict[str, bool] = {}  # listings that are being read -> read again afterwards
+        self._idle = anyio.Event()
+        self._idle.set()
+
+    def attend(self, group: TaskGroup) -> None:
+        """Read from now on, in this task group."""
+        self._group = group
+
+    def want(self, methods: Iterable[str], *, changed: bool = False) -> None:
+        """Read these listings. One that is being read already is read again afterwards only if it
+        has ``changed``. Nothing happens when the connection is over."""
+        for method in methods:
+            if method in self._again:
+                self._again[method] = self._again[method] or changed
+            elif self._group is not None:
+                self._again[method] = False
+                self._idle = anyio.Event() if self._idle.is_set() else self._idle
+                self._group.start_soon(self._read, method, changed)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being read."""
+        await self._idle.wait()
+
+    def stop(self) -> None:
+        """The connection is over: whoever waits goes on."""
+        self._group = None
+        self._again.clear()
+        self._idle.set()
+
+    async def _read(self, method: str, changed: bool) -> None:
+        while True:
+            if changed:
+                await anyio.sleep(BURST)
+                self._again[method] = False
+            try:
+                await self._fetch(method)
+                self.failures.pop(method, None)
+            except WorkbenchError as error:
+                self.failures[method] = str(error)
+            if not self._again.get(method):
+                break
+            changed = True
+        self._again.pop(method, None)
+        if not self._again:
+            self._idle.set()
