@@ -140,7 +140,7 @@ class Reader:
         ends = [row[10] for row in rows[1:]] + [top]
         counts = dict(self._all("SELECT session, count(*) FROM connection GROUP BY session"))
         return [
-            SessionRow(*row[:10], frames=max(0, end - row[10]), connections=counts.get(row[0], 0))
+            SessionRow._make((*row[:10], max(0, end - row[10]), counts.get(row[0], 0)))
             for row, end in zip(rows, ends, strict=True)
         ]
 

@@ -90,7 +90,7 @@ class Recorder:
         self._clock = clock
         self._on_commit = on_commit
         self._on_trouble = on_trouble
-        self._db = _create(path, self.uri)
+        self._db = create_database(path, self.uri)
         self._started_ns = clock.wall_ns()
         self._rows = RowMaker(
             base=0, wall_ns=self._started_ns, mono_ns=clock.mono_ns(), redactor=self.redactor
@@ -333,7 +333,9 @@ def file_uri(path: str) -> str:
     return "file:" + absolute.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
-def _create(path: str | None, uri: str) -> sqlite3.Connection:
+def create_database(path: str | None, uri: str = "") -> sqlite3.Connection:
+    """A new, empty recording, readable by its owner only. Raises ``RecordingError``."""
+    uri = uri or _uri(path)
     try:
         if path is not None:
             # Made by us first, so that nobody else can read it for a moment.

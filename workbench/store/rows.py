@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from workbench.core.frame import ANSWERS, PREVIEW_BYTES, Channel, Direction, Ending, Kind, Unit
+from workbench.core.frame import ANSWERS, PREVIEW_BYTES, Channel, Direction, Ending, Kind, Span, Unit
 from workbench.core.jsonrpc import Message, decode, dumps
 from workbench.core.lines import LineSplitter
 from workbench.core.methods import name_of
@@ -26,7 +26,6 @@ MAX_NAME = 512
 #: Words kept in memory to find their numbers; beyond it they are looked up in the table.
 MAX_WORDS = 50_000
 
-_WIRES = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
 _FIXED_KINDS = {
     Channel.STDERR: Kind.STDERR,
     Channel.PROCESS: Kind.PROCESS,
@@ -79,7 +78,7 @@ class RowMaker:
         self._splitters: dict[tuple[int, Direction, Channel], LineSplitter] = {}
         self._open: dict[tuple[int, int, str], tuple[int, int | None, int | None]] = {}
         self._words: dict[str, int] = {}
-        self._next_word = next_word
+        self.next_word = next_word
 
     def add(self, unit: Unit, batch: Batch) -> None:
         """Add what a unit completes to a batch: one frame, several, or none."""
@@ -112,12 +111,21 @@ class RowMaker:
         self._words.clear()
         self._open.clear()
 
+    def restore(self, unit: Unit, size: int, spans: tuple[Span, ...], batch: Batch) -> None:
+        """Add a frame of another recording as it stood there: redacted, with its size on the wire."""
+        self._keep(unit, unit.data, unit.ending, size, spans, batch)
+
     def _frame(self, unit: Unit, body: bytes, ending: Ending, batch: Batch) -> None:
-        self.key = key = self.key + 1
         size = len(body)
-        spans: tuple[Any, ...] = ()
+        spans: tuple[Span, ...] = ()
         if self._redactor is not None:
             body, spans = self._redactor.redact(body)
+        self._keep(unit, body, ending, size, spans, batch)
+
+    def _keep(
+        self, unit: Unit, body: bytes, ending: Ending, size: int, spans: tuple[Span, ...], batch: Batch
+    ) -> None:
+        self.key = key = self.key + 1
         method = name = id = None
         kind = _FIXED_KINDS.get(unit.channel)
         if kind is None:
@@ -197,8 +205,8 @@ class RowMaker:
         if number is None:
             if len(self._words) >= MAX_WORDS:
                 self._words.clear()
-            number = self._words[text] = self._next_word
-            self._next_word += 1
+            number = self._words[text] = self.next_word
+            self.next_word += 1
             shown = text[:MAX_NAME].encode("utf-8", "backslashreplace").decode()
             batch.words.append((number, shown))
         return number
