@@ -189,6 +189,13 @@ def test_progress_after_the_answer_is_odd(talk: Talk) -> None:
     assert actions == [Odd("unknown-token", talk.seq)]
 
 
+def test_progress_of_a_task_comes_after_the_answer_and_is_told(talk: Talk) -> None:
+    id = talk.call(params='{"name":"x","task":{}}')
+    talk.reply(id, {"task": {"taskId": "t1", "status": "working"}})
+    actions = talk.tell("notifications/progress", {"progressToken": id, "progress": 1})
+    assert actions == [Progressed(id, 1.0, None, None, talk.seq)]
+
+
 @pytest.mark.parametrize("progress", [1, 0.5])
 def test_progress_that_does_not_grow_is_odd_and_still_told(talk: Talk, progress: float) -> None:
     id = talk.call()

@@ -206,6 +206,13 @@ def test_a_related_task_names_its_exchange_also_after_the_answer(tape: Tape) -> 
     assert exchanges(tape.frames)[0].related == [4]
 
 
+def test_the_token_of_a_task_lives_on_after_the_answer(tape: Tape) -> None:
+    tape.ask(1, "tools/call", {"name": "x", "task": {}, "_meta": {"progressToken": 1}})
+    tape.reply(1, {"task": {"taskId": "t1", "status": "working"}})
+    tape.tell("notifications/progress", {"progressToken": 1, "progress": 1})
+    assert exchanges(tape.frames)[0].related == [3]
+
+
 def test_the_messages_of_a_batch_are_exchanges_of_their_own(tape: Tape) -> None:
     batch = [{"jsonrpc": "2.0", "id": identity, "method": "ping"} for identity in (1, 2)]
     tape.to_server(batch)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.frames import TICK_NS, Tape
+from tests.core.hostile import bodies, values
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.inflight import MAX_OPEN
 from workbench.core.jsonrpc import INLINE_BYTES
 from workbench.core.lifecycle import State
 from workbench.core.logbook import MAX_ENTRIES, MAX_LOG_TEXT
-from workbench.core.methods import METHODS
 
 
 def view_of(tape: Tape) -> ConnectionView:
@@ -288,32 +288,6 @@ def test_what_has_not_changed_is_not_built_again(tape: Tape) -> None:
 
 # Whatever comes
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-)
-KNOWN = (
-    "protocolVersion capabilities serverInfo clientInfo tools resources prompts nextCursor "
-    "cursor name uri inputSchema annotations level data logger progressToken "
-    "progress requestId _meta isError task taskId arguments message total "
-).split()
-members = st.dictionaries(
-    st.sampled_from(KNOWN), values | st.dictionaries(st.sampled_from(KNOWN), values, max_size=3), max_size=5
-)
-messages = st.fixed_dictionaries(
-    {},
-    optional={
-        "jsonrpc": st.just("2.0"),
-        "id": st.sampled_from([0, 1, "1", None]) | values,
-        "method": st.sampled_from(sorted(METHODS)) | values,
-        "params": members | values,
-        "result": members | values,
-        "error": members | values,
-    },
-)
-bodies = (messages | st.lists(messages, max_size=3)).map(
-    lambda value: json.dumps(value).encode()
-) | st.binary()
 EVENTS = [
     "started",
     "start_failed",

@@ -34,6 +34,7 @@ class Calling:
         self._pending = PendingCalls()
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._raw_ids: OrderedDict[str, bool] = OrderedDict()  # id text -> answered
+        self._task_tokens: OrderedDict[str, Pending] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -98,6 +99,9 @@ class Calling:
         id = self._issued(id_text)
         call = None if id is None else self._pending.take(id)
         if call is not None:
+            if call.token is not None and isinstance(peek(message, "result", "task", "taskId"), str):
+                # The token outlives the answer for as long as the task runs (2025-11-25, "Tasks").
+                keep(self._task_tokens, call.token, call, MAX_REMEMBERED)
             return call
         if id_text in self._raw_ids:
             answered, self._raw_ids[id_text] = self._raw_ids[id_text], True
@@ -111,8 +115,8 @@ class Calling:
 
     def progressed(self, message: Message, seq: int, now: float) -> list[Action]:
         """Take a ``notifications/progress``: it restarts the timeout of its request."""
-        token = peek(message, "params", "progressToken")
-        call = None if token is None else self._pending.with_token(jsonrpc.id_text(token))
+        token = jsonrpc.id_text(peek(message, "params", "progressToken"))
+        call = self._pending.with_token(token) or self._task_tokens.get(token)
         if call is None:
             return [Odd("unknown-token", seq)]
         progress = number(peek(message, "params", "progress"))

@@ -208,10 +208,17 @@ class Pairing:
         exchange.late = exchange.given_up is not None
         task = peek(message, "result", "task", "taskId")
         if isinstance(task, str):
-            self._tasks[(key[0], key[1], task)] = exchange
-            if len(self._tasks) > MAX_REMEMBERED:
-                self._tasks.popitem(last=False)
+            self._on_task(key, exchange, task)
         return Answered(exchange, message)
+
+    def _on_task(self, key: _Key, exchange: Exchange, task: str) -> None:
+        """The answer is a task: it owns what names it, and its token lives on (2025-11-25)."""
+        self._tasks[(*key[:2], task)] = exchange
+        if exchange.token is not None:
+            self._tokens[(*key[:2], exchange.token)] = exchange
+        if len(self._tasks) > MAX_REMEMBERED:
+            (connection, direction, _), oldest = self._tasks.popitem(last=False)
+            self._tokens.pop((connection, direction, oldest.token or ""), None)
 
     def _on_notification(self, frame: Frame, message: Message) -> Told:
         owner, how = None, "none"
