@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-LIGHT = ("frame", "lines", "jsonrpc", "methods", "peek", "exchanges")
+LIGHT = ("frame", "lines", "jsonrpc", "methods", "peek", "exchange", "exchanges")
 HEAVY = (
     "dataclasses",
     "subprocess",
