@@ -20,7 +20,7 @@ def fail() -> str:
 
 
 @server.tool()
-async def count(steps: int, ctx: Context) -> str:  # type: ignore[type-arg]
+async def count(steps: int, ctx: Context) -> str:
     """Report progress at each step."""
     for step in range(steps):
         await ctx.report_progress(step + 1, steps)

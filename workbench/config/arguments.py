@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.config.naming import suggest_name
+from workbench.core.naming import suggest_name
 from workbench.config.options import OPTIONS
 from workbench.config.servers import find_server
 from workbench.config.settings import Settings

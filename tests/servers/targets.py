@@ -1,0 +1,23 @@
+"""The servers of this folder as targets."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from workbench.config import Target, Timeouts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def server(name: str, *args: str, timeouts: dict[str, float] | None = None, **options: Any) -> Target:
+    """A server by its module's name. Its shutdown timeout is short, so that no test waits."""
+    return Target(
+        name=options.pop("name", name),
+        command=sys.executable,
+        args=("-m", f"tests.servers.{name}", *args),
+        cwd=options.pop("cwd", str(ROOT)),
+        timeouts=Timeouts(**{"start": 20, "request": 20, "shutdown": 5} | (timeouts or {})),
+        **options,
+    )

@@ -1,0 +1,10 @@
+"""The session's tests run on asyncio, as the product does."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
