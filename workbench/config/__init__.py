@@ -1,10 +1,10 @@
 """Targets and settings: what a user writes, as typed values (pydantic)."""
 
 from workbench.config.arguments import parse_line, parse_targets, take_targets
-from workbench.core.naming import suggest_name, unique_name
 from workbench.config.secrets import display, secrets_of, shown_command, shown_environment
 from workbench.config.settings import Settings, load_settings, settings_path
 from workbench.config.targets import Root, Target, Timeouts, default_capabilities
+from workbench.core.naming import suggest_name, unique_name
 
 __all__ = [
     "Root",

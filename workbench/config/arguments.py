@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.core.naming import suggest_name
 from workbench.config.options import OPTIONS
 from workbench.config.servers import find_server
 from workbench.config.settings import Settings
 from workbench.config.targets import Target, default_capabilities, make_target
+from workbench.core.naming import suggest_name
 from workbench.errors import UsageError
 
 SYNTAX = "-- CMD ARGS…, --stdio 'CMD ARGS', --replay FILE or @NAME"

@@ -10,9 +10,23 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
+from typing import Protocol
 
-from workbench.config import Target
 from workbench.errors import ConnectionFailed
+
+
+class Startable(Protocol):
+    """What is needed of a target to start it. The stand-in has one of its own, because the
+    configuration's costs more to import than everything else the stand-in does."""
+
+    @property
+    def command(self) -> str: ...
+
+    @property
+    def cwd(self) -> str | None: ...
+
+    @property
+    def env(self) -> Mapping[str, str | None]: ...
 
 
 class NotStarted(ConnectionFailed):
@@ -24,7 +38,7 @@ class NotStarted(ConnectionFailed):
         self.next_step = next_step
 
 
-def environment_of(target: Target, inherited: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment_of(target: Startable, inherited: Mapping[str, str] | None = None) -> dict[str, str]:
     """What the server sees: the inherited environment with the target's own variables put over
     it. A variable the target gives as ``None`` is removed."""
     environment = dict(os.environ if inherited is None else inherited)
@@ -36,7 +50,7 @@ def environment_of(target: Target, inherited: Mapping[str, str] | None = None) -
     return environment
 
 
-def find_program(target: Target, environment: Mapping[str, str]) -> str:
+def find_program(target: Startable, environment: Mapping[str, str]) -> str:
     """The path of the target's program. Raises ``NotStarted``.
 
     A command with a slash is looked up from the working directory, as ``exec`` would do it.
@@ -67,7 +81,7 @@ def find_program(target: Target, environment: Mapping[str, str]) -> str:
     )
 
 
-def explain(target: Target, path: str, error: OSError) -> NotStarted:
+def explain(target: Startable, path: str, error: OSError) -> NotStarted:
     """What ``exec`` refusing a program that was found means."""
     folder = _folder(target)
     if error.errno == errno.ENOEXEC:
@@ -93,7 +107,7 @@ def explain(target: Target, path: str, error: OSError) -> NotStarted:
     )
 
 
-def _folder(target: Target) -> str:
+def _folder(target: Startable) -> str:
     folder = os.path.abspath(os.path.expanduser(target.cwd or os.curdir))
     if not os.path.isdir(folder):
         what = "is not a folder" if os.path.exists(folder) else "does not exist"

@@ -1,0 +1,53 @@
+"""Which parts of a command line are credentials, found by the names they are given under."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_NAME = re.compile(
+    r"token|secret|passw(or)?d|passphrase|api[-_]?key|access[-_]?key|private[-_]?key|credential|cookie"
+    r"|bearer|(^|[-_])(auth|authorization|pat|pwd|key)($|[-_])",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(r"^(--?[A-Za-z][\w-]*|[A-Za-z_]\w*)=(.+)$", re.DOTALL)
+_HEADER = re.compile(r"^([A-Za-z][A-Za-z-]*):\s*(?:(?:Bearer|Basic|Token)\s+)?(\S.*)$", re.DOTALL)
+USER_INFO = re.compile(r"(?<=://)[^/@\s]*?:([^/@\s]+)(?=@)")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable, option or header of this name usually carries a secret."""
+    return _NAME.search(name) is not None
+
+
+def given_secrets(env: Mapping[str, str | None], args: Sequence[str]) -> dict[str, str]:
+    """The values a recording must not hold, by the name they were given under: the variables of
+    ``env``, and arguments that look like credentials. The recorder decides which of them are too
+    short or too common to look for."""
+    found = {name: value for name, value in env.items() if value}
+    for secrets in secret_arguments(args):
+        for name, value in secrets:
+            found.setdefault(name, value)
+    return found
+
+
+def secret_arguments(args: Sequence[str]) -> list[list[tuple[str, str]]]:
+    """For each argument, the names and values of the credentials in it."""
+    found: list[list[tuple[str, str]]] = []
+    named = ""
+    for argument in args:
+        found.append(_secrets_in(argument, named))
+        option = argument.lstrip("-")
+        named = option if option != argument and "=" not in option and is_secret_name(option) else ""
+    return found
+
+
+def _secrets_in(argument: str, named: str) -> list[tuple[str, str]]:
+    if named and not argument.startswith("--"):
+        return [(named, argument)] if argument else []
+    assigned, header = _ASSIGNED.match(argument), _HEADER.match(argument)
+    if header and is_secret_name(header[1]):
+        return [(header[1], header[2])]
+    if assigned and is_secret_name(assigned[1]):
+        return [(assigned[1].lstrip("-"), assigned[2])]
+    return [("password", secret) for secret in USER_INFO.findall(argument)]
