@@ -1,0 +1,75 @@
+"""``record``: stand in for a server, pass everything on, and record what passes.
+
+    client ── stdin ──▶ pump ──────▶ server          process 1: pumps, signals, exit status
+           ◀─ stdout ── pump ◀──────
+                          │ put
+                          ▼
+                        ring, shared memory
+                          │ take
+                          ▼
+                       recorder ──▶ file             process 2: lines, redaction, SQLite
+
+Part of the light path: standard library only, and little of it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from workbench.errors import EXIT_CONNECTION
+from workbench.standin.scribe import Recording, Scribe, complain
+from workbench.standin.server import Command, NotStarted, Server, exit_status
+from workbench.standin.supervisor import Supervisor, listen_to_signals
+from workbench.wire.bell import Bell
+from workbench.wire.pump import process_unit
+
+__all__ = ["Command", "Recording", "stand_in"]
+
+#: The only connection of a stand-in's session.
+CONNECTION = 1
+
+
+def stand_in(recording: Recording, *, tell: bool = False) -> int:
+    """Start the command, stand between it and our standard streams until it is gone, and return
+    the exit status: the server's, 128 and the number of the signal that ended it, or
+    ``EXIT_CONNECTION`` if it could not be started. With ``tell`` the file is named on stderr.
+
+    Raises ``RecordingError``, before anything is started, if the file cannot be made.
+    """
+    _hold_standard_streams()
+    scribe = Scribe(recording)
+    if tell:
+        complain(f"recording to {scribe.path}")
+    bell = Bell()
+    listen_to_signals(bell)
+    try:
+        server = Server(recording.command)
+    except NotStarted as error:
+        return _not_started(recording.command, error, scribe)
+    started = {
+        "event": "started",
+        "pid": server.pid,
+        "command": recording.command.words,
+        "cwd": server.folder,
+    }
+    scribe.ring.put(process_unit(CONNECTION, started))
+    supervisor = Supervisor(server, scribe, bell, CONNECTION)
+    status = supervisor.run()
+    closed_how = f"exited {status}" if status >= 0 else f"signal {-status}"
+    scribe.close(supervisor.ended_how, {"exit_code": status, "closed_how": closed_how})
+    return exit_status(status)
+
+
+def _not_started(command: Command, error: NotStarted, scribe: Scribe) -> int:
+    complain(str(error))
+    event = {"event": "start_failed", "why": error.why, "command": command.words}
+    scribe.ring.put(process_unit(CONNECTION, event))
+    scribe.close("closed", {"closed_how": "not_started"})
+    return EXIT_CONNECTION
+
+
+def _hold_standard_streams() -> None:
+    """A host may start us with one of them closed. Its number must not come to mean a pipe of ours."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)

@@ -1,0 +1,177 @@
+"""What is handed over, in memory that two processes share.
+
+The pumps' process writes, the recorder's process reads. Putting is two copies
+into the ring and the new end of it, so a pump never waits for the interpreter,
+the disk or a pipe of the recorder; and what is in the ring is not lost when the
+pumps' process is killed, because the recorder still has it.
+
+Entries are a head and the bytes, wherever they fall: at the end of the memory
+they go on at its beginning. Two counters, of all bytes ever written and ever
+taken, have one writing process each. A lock orders the threads that put; the
+fence is a lock nobody waits for, taken because taking one makes what was written
+before it visible before what is written after it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import threading
+import time
+from typing import NamedTuple
+
+from workbench.core.frame import Channel, Direction, Ending, Unit
+from workbench.wire.bell import FIRST_CODE, Bell
+
+#: The size of the memory (bytes). Behind it the recorder has a backlog of its own.
+SIZE = 16 << 20
+
+#: A reader is asked to wait when less than this is free, so that what it has read, and every
+#: process event, always fits (bytes). It is more than all pumps can have in their hands.
+RESERVE = 1 << 20
+
+#: How often somebody who waits for room looks again (seconds).
+_LOOK = 0.002
+
+#: How long the recorder's process sleeps at most, in case it slept in while it was rung (seconds).
+_NAP = 1.0
+
+_HEAD = struct.Struct("=QQIIBBBB")
+_COUNTERS = 64
+_END, _START, _ASLEEP = range(3)
+
+_DIRECTIONS = {direction.value: direction for direction in Direction}
+_CHANNELS = {channel.value: channel for channel in Channel}
+_ENDINGS = {ending.value: ending for ending in Ending}
+_WHOLE, _WORD = 1, 2
+
+
+class Word(NamedTuple):
+    """Something said between units that is not a unit: JSON text."""
+
+    text: bytes
+
+
+class Ring:
+    """Made before the processes part. ``put``, ``say`` and the two about room are for the pumps'
+    process (any thread), ``take`` and ``sleep`` for the recorder's.
+
+    ``abandoned`` is set by the pumps' process when nobody takes any more: there is then always
+    room, and nothing is kept.
+    """
+
+    def __init__(self, bell: Bell, size: int = SIZE) -> None:
+        self.abandoned = False
+        self._size = size
+        self._memory = memoryview(mmap.mmap(-1, _COUNTERS + size))
+        self._counters = self._memory[:_COUNTERS].cast("Q")
+        self._data = self._memory[_COUNTERS:]
+        self._bell = bell
+        self._lock = threading.Lock()
+        self._fence = threading.Lock()
+        self._tickets = 0
+        self._end = 0
+        self._start = 0
+
+    # The pumps' process
+
+    def put(self, unit: Unit) -> int:
+        """Take a unit; returns how many have been taken."""
+        connection, direction, channel, data, wall_ns, mono_ns, whole, ending = unit
+        flags = _WHOLE if whole else 0
+        return self._write(
+            _HEAD.pack(wall_ns, mono_ns, len(data), connection, direction, channel, flags, ending), data
+        )
+
+    def say(self, text: bytes) -> None:
+        """Tell the recorder's process something, in order with the units."""
+        self._write(_HEAD.pack(0, 0, len(text), 0, 0, 0, _WORD, 0), text)
+
+    def has_room(self) -> bool:
+        return self._end - self._counters[_START] < self._size - RESERVE or self.abandoned
+
+    def wait_room(self, timeout: float | None = None) -> bool:
+        """Wait until there is room to read on; False when ``timeout`` (seconds) passed first."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while not self.has_room():
+            if until is not None and time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK)
+        return True
+
+    def _write(self, head: bytes, data: bytes) -> int:
+        length = _HEAD.size + len(data)
+        with self._lock:
+            while self._end + length - self._counters[_START] > self._size:
+                if self.abandoned:
+                    return self._tickets
+                time.sleep(_LOOK)
+            self._store(self._end, head)
+            self._store(self._end + _HEAD.size, data)
+            self._tickets = ticket = self._tickets + 1
+            self._end += length
+            with self._fence:
+                self._counters[_END] = self._end
+        if self._counters[_ASLEEP]:
+            self._counters[_ASLEEP] = 0
+            self._bell.ring(FIRST_CODE)
+        return ticket
+
+    def _store(self, at: int, data: bytes) -> None:
+        at %= self._size
+        end = at + len(data)
+        if end <= self._size:
+            self._data[at:end] = data
+        else:
+            fits = self._size - at
+            self._data[at:] = data[:fits]
+            self._data[: end - self._size] = data[fits:]
+
+    # The recorder's process
+
+    def take(self, most: int = 1 << 20) -> list[Unit | Word]:
+        """What has been put and not been taken, oldest first, at most about ``most`` bytes of it."""
+        end = self._counters[_END]
+        with self._fence:
+            until = min(end, self._start + most)
+        taken: list[Unit | Word] = []
+        while self._start < until:
+            taken.append(self._next())
+        self._counters[_START] = self._start
+        return taken
+
+    def _next(self) -> Unit | Word:
+        head = _HEAD.unpack(self._load(self._start, _HEAD.size))
+        wall_ns, mono_ns, size, connection, direction, channel, flags, ending = head
+        data = self._load(self._start + _HEAD.size, size)
+        self._start += _HEAD.size + size
+        if flags & _WORD:
+            return Word(data)
+        return Unit(
+            connection,
+            _DIRECTIONS[direction],
+            _CHANNELS[channel],
+            data,
+            wall_ns,
+            mono_ns,
+            bool(flags & _WHOLE),
+            _ENDINGS[ending],
+        )
+
+    def _load(self, at: int, size: int) -> bytes:
+        at %= self._size
+        end = at + size
+        if end <= self._size:
+            return bytes(self._data[at:end])
+        return bytes(self._data[at:]) + bytes(self._data[: end - self._size])
+
+    def sleep(self) -> bool:
+        """Wait until something has been put. False when the pumps' process is gone, and all that
+        it put has been taken."""
+        self._counters[_ASLEEP] = 1
+        with self._fence:
+            empty = self._counters[_END] == self._start
+        if empty and self._bell.wait(_NAP):
+            return True
+        self._counters[_ASLEEP] = 0
+        return self._counters[_END] != self._start or not self._bell.gone

@@ -1,0 +1,183 @@
+"""The recorder, in a process of its own beside the pumps.
+
+The interpreter runs one thread at a time, and reading a frame takes it longer
+than passing it on. With the recorder's thread in the pumps' process a burst went
+through at a fifteenth of the speed, and single calls waited milliseconds for
+their turn. Parted, the pumps only copy into a ring. A killed stand-in also loses
+nothing: the recorder finds the other end gone, writes what is left and says
+that the session was ``killed``.
+
+The process is made by ``fork`` before there are threads. It leads a session of
+its own, so a signal to the stand-in's process group does not reach it, and it
+leaves standard input and output alone: they belong to the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.core.frame import Unit
+from workbench.errors import RecordingError, WorkbenchError
+from workbench.standin.handshake import Overheard
+from workbench.standin.ring import Ring, Word
+from workbench.standin.server import Command
+from workbench.wire.bell import Bell
+from workbench.wire.pump import replace
+
+if TYPE_CHECKING:
+    from workbench.store.recorder import Recorder
+
+#: How long what is put may gather before it is taken (seconds).
+GATHER = 0.004
+
+
+class Recording(NamedTuple):
+    """Of what a recording is made, and where. Without ``path`` it is a new file in the user's
+    store, without ``name`` one is found in the command. ``force`` replaces a file that exists."""
+
+    command: Command
+    path: str | None = None
+    name: str = ""
+    group: str | None = None
+    redact: bool = True
+    force: bool = False
+
+
+class Scribe:
+    """The pumps' side: hand over to ``ring``, and ``close`` at the end. ``path`` is the file."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Part the processes and wait until the file is there. Raises ``RecordingError``."""
+        bell = Bell()
+        self.ring = Ring(bell)
+        answer, tell = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            _be_the_recorder(recording, self.ring, bell, tell)
+        os.close(tell)
+        self.path = self._opened(answer)
+
+    def _opened(self, answer: int) -> str:
+        with os.fdopen(answer, "rb") as pipe:
+            said = pipe.read()
+        if said.startswith(b"+"):
+            return os.fsdecode(said[1:])
+        os.waitpid(self.pid, 0)
+        raise RecordingError(
+            said[1:].decode("utf-8", "replace") or "The recorder could not be started; try it again."
+        )
+
+    def lost(self) -> bool:
+        """Whether the recorder's process has ended although nobody asked it to. Once it has,
+        nothing is recorded any more and nothing waits for it."""
+        if not self.ring.abandoned:
+            with suppress(ChildProcessError):
+                if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
+                    return False
+            self.ring.abandoned = True
+            return True
+        return False
+
+    def close(self, ended_how: str, facts: dict[str, Any]) -> None:
+        """Say how it ended, and wait until the file is whole."""
+        if self.ring.abandoned:
+            return
+        self.ring.say(json.dumps({"ended_how": ended_how, "facts": facts}).encode())
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+
+
+def _be_the_recorder(recording: Recording, ring: Ring, bell: Bell, tell: int) -> None:
+    """The other process, from its beginning to its end."""
+    status = 1
+    try:
+        _part()
+        bell.listen()
+        _record(recording, ring, tell)
+        status = 0
+    except WorkbenchError as error:
+        with suppress(OSError):
+            os.write(tell, b"-" + str(error).encode("utf-8", "replace"))
+    except BaseException as error:
+        complain(f"the recording has stopped ({error!r}); the server goes on without it")
+    finally:
+        os._exit(status)
+
+
+def _part() -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    replace(0)
+    replace(1)
+
+
+def _record(recording: Recording, ring: Ring, tell: int) -> None:
+    recorder, connection = _open(recording)
+    assert recorder.path is not None
+    os.write(tell, b"+" + os.fsencode(recorder.path))
+    os.close(tell)
+    overheard = Overheard()
+    ended_how = ""
+    while not ended_how and (entries := _next(ring)):
+        for entry in entries:
+            if isinstance(entry, Word):
+                last = json.loads(entry.text)
+                recorder.describe(connection, closed_ns=time.time_ns(), **last["facts"])
+                ended_how = last["ended_how"]
+            else:
+                recorder.wait_room()
+                recorder.put(entry)
+                if not overheard.over and (facts := overheard.take(entry)):
+                    recorder.describe(connection, **facts)
+    recorder.close(ended_how or "killed")
+
+
+def _open(recording: Recording) -> tuple[Recorder, int]:
+    # Only this process needs these; they are loaded while the other one looks for the command.
+    from workbench.core.credentials import given_secrets
+    from workbench.core.naming import suggest_name
+    from workbench.store.library import new_path, remove
+    from workbench.store.recorder import Recorder
+
+    command = recording.command
+    name = recording.name or suggest_name(command.command, command.args)
+    path = recording.path or new_path(name)
+    if recording.force:
+        remove(path)
+    recorder = Recorder(
+        path,
+        name=name,
+        origin="stand-in",
+        group=recording.group,
+        redact=recording.redact,
+        on_trouble=complain,
+    )
+    shown = " ".join(map(quote, command.words))
+    secrets = given_secrets(command.env, command.args)
+    return recorder, recorder.connect(name, "stdio", shown, secrets=secrets)
+
+
+def _next(ring: Ring) -> list[Unit | Word]:
+    """What there is to be recorded, when there is something; empty when nothing will come."""
+    entries = ring.take()
+    while not entries:
+        if not ring.sleep():
+            return []
+        time.sleep(GATHER)
+        entries = ring.take()
+    return entries
+
+
+def complain(sentence: str) -> None:
+    """One line for a person on stderr; a stderr that is gone is no reason to fail."""
+    with suppress(OSError):
+        os.write(2, f"mcp-workbench: {sentence}\n".encode("utf-8", "replace"))
