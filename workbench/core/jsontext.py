@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
+from workbench.core.jsonrpc import INLINE_BYTES
+
 #: Indentation stops growing at this depth, so that no document grows without bound.
 MAX_INDENT = 64
 
@@ -177,7 +179,8 @@ def kind_of(text: str) -> str:
 
 
 def members(text: str) -> list[Part] | None:
-    """The members of an object's text in their order, equal keys each; ``None`` if it is none."""
+    """The members of an object's text in their order; ``None`` if it is none. Equal keys are each
+    there, but for a text above ``INLINE_BYTES``, where the last one counts."""
     return _parts(text, "{", "}")
 
 
@@ -201,9 +204,27 @@ def lookup(text: str, pointer: str) -> str | None:
 
 
 def _parts(text: str, opens: str, closes: str) -> list[Part] | None:
+    if len(text) > INLINE_BYTES:
+        large = _parts_large(text, opens)
+        if large is not None:
+            return large
     try:
         return list(_scan(text, opens, closes))
     except (ValueError, RecursionError, IndexError):
+        return None
+
+
+def _parts_large(text: str, opens: str) -> list[Part] | None:
+    """The same without building the values, for strict JSON."""
+    import msgspec
+
+    try:
+        if opens == "[":
+            items = msgspec.json.decode(text, type=list[msgspec.Raw])
+            return [Part(str(place), bytes(item).decode()) for place, item in enumerate(items)]
+        named = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        return [Part(key, bytes(item).decode()) for key, item in named.items()]
+    except (ValueError, RecursionError):
         return None
 
 

@@ -11,6 +11,8 @@ Cutting comes before cleaning: a line of 5 MB costs what its visible part costs.
 
 from __future__ import annotations
 
+import re
+
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 from textual.style import Style
@@ -21,6 +23,8 @@ from workbench.core.printable import printable, printable_lines
 #: so a cell can hold several characters; what stands on one cell beyond this is cut.
 _CHARACTERS_A_CELL = 4
 _SPARE = 32
+
+_ODD = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 def safe(text: str, style: Style | None = None) -> Content:
@@ -60,6 +64,20 @@ def safe_fit(text: str, width: int, *, right: bool = False, ellipsis: str = "…
     if room <= 0:
         return shown
     return " " * room + shown if right else shown + " " * room
+
+
+def safe_json(text: str) -> str:
+    """JSON text for an editor: what cannot be seen is written as its ``\\u`` escape, which means the
+    same within a string. Line breaks and tabs stay."""
+    return _ODD.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if printable(character) == character:
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def safe_bytes(data: bytes) -> str:

@@ -72,7 +72,7 @@ class TextRows:
     def __init__(self, text: str, wrap: int, *, json: bool) -> None:
         self.text = text
         self.json = json
-        self.starts = _row_starts(text, wrap, soft=not json)
+        self.starts = _row_starts(text, wrap)
         self.wrapped = wrap > 0
         self.width = wrap or max(
             (after - start for start, after in zip(self.starts, [*self.starts[1:], len(text)], strict=True)),
@@ -195,7 +195,7 @@ def printable_lines_of(text: str) -> str:
     return "".join(pieces)
 
 
-def _row_starts(text: str, wrap: int, *, soft: bool) -> array[int]:
+def _row_starts(text: str, wrap: int) -> array[int]:
     starts = array("q")
     if not wrap:
         starts.append(0)
@@ -203,10 +203,8 @@ def _row_starts(text: str, wrap: int, *, soft: bool) -> array[int]:
         if len(starts) > 1 and starts[-1] == len(text):
             starts.pop()
         return starts
-    if soft:
-        pattern = rf"[^\n]{{1,{wrap}}}(?:\n|\Z)|[^\n]{{1,{wrap}}}(?<=[ ,;/-])|[^\n]{{1,{wrap}}}\n?|\n"
-    else:
-        pattern = rf"[^\n]{{1,{wrap}}}\n?|\n"
+    # A row ends at a line's end, else behind a blank or the like, else anywhere.
+    pattern = rf"[^\n]{{1,{wrap}}}(?:\n|\Z)|[^\n]{{1,{wrap}}}(?<=[ ,;/-])|[^\n]{{1,{wrap}}}|\n"
     narrow = text.isascii()
     for found in re.finditer(pattern, text):
         start = found.start()

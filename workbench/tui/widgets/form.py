@@ -1,0 +1,382 @@
+"""A form over ``core.forms``: one line a field, what goes on the wire, or JSON by hand.
+
+A field takes letters while it is edited. Coming into the form begins with the
+first field to fill in; Tab and the arrows go on, Enter sends, Esc ends the edit
+and letters are commands again, until Enter begins it anew. What breaks the schema
+is told in its place and goes out when Enter is pressed a second time; only what
+is no JSON at all keeps fields from being sent. By hand (``e``), anything goes.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+
+from workbench.core.arguments import Entry, entries_of
+from workbench.core.forms import FormModel
+from workbench.core.jsontext import compact, pretty, problem
+from workbench.tui.safe import safe_json
+from workbench.tui.widgets.form_fields import FormFields
+from workbench.tui.widgets.form_state import FormState
+from workbench.tui.widgets.json_area import MAX_EDITED, JsonArea
+
+
+class FieldKeys(FormFields, can_focus=True):
+    """The fields with their keys; tells the form what it means."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "enter", "run"),
+        Binding("ctrl+r", "run", "run", show=False),
+        Binding("tab", "next(1)", "next"),
+        Binding("shift+tab", "next(-1)", "previous", show=False),
+        Binding("down", "down(1)", "next", show=False),
+        Binding("up", "down(-1)", "previous", show=False),
+        Binding("pagedown", "down(8)", "on", show=False),
+        Binding("pageup", "down(-8)", "back", show=False),
+        Binding("left", "presence(-1)", "absent, null, value", show=False),
+        Binding("right", "presence(1)", "absent, null, value"),
+        Binding("ctrl+t", "presence(1)", "absent, null, value"),
+        Binding("escape", "done", "done"),
+        Binding("e", "by_hand", "edit JSON"),
+    ]
+
+    class Did(Message):
+        """Something to do with the whole form: ``change``, ``send``, ``by-hand``, ``leave``."""
+
+        def __init__(self, what: str, step: int = 0) -> None:
+            super().__init__()
+            self.what = what
+            self.step = step
+
+    @property
+    def editing(self) -> bool:
+        return self.state is not None and self.state.edit is not None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "done":
+            return self.editing
+        if action == "by_hand":
+            return not self.editing
+        if action == "presence":
+            return self.state is not None and bool(self.state.fields)
+        return super().check_action(action, parameters)
+
+    def on_key(self, event: events.Key) -> None:
+        state = self.state
+        if state is None or state.edit is None or not state.press(event.key, event.character):
+            return
+        event.stop()
+        event.prevent_default()
+        self._changed()
+
+    def on_paste(self, event: events.Paste) -> None:
+        if self.state is not None and self.editing:
+            event.stop()
+            self.state.paste(event.text)
+            self._changed()
+
+    def on_click(self, event: events.Click) -> None:
+        place = self.field_at(event.y)
+        if self.state is not None and place is not None:
+            event.stop()
+            self.state.end()
+            self.state.current = place
+            self.state.begin()
+            self._changed()
+
+    def begin(self) -> None:
+        """Edit the first field to fill in."""
+        if self.state is not None and self.state.fields and not self.editing:
+            self.state.current = self.state.first_to_fill()
+            self.state.begin()
+            self._changed()
+
+    def action_enter(self) -> None:
+        if self.state is not None and self.state.fields and not self.editing:
+            self.state.begin()
+            self._changed()
+        else:
+            self.post_message(self.Did("send"))
+
+    def action_run(self) -> None:
+        self.post_message(self.Did("send"))
+
+    def action_next(self, step: int) -> None:
+        """The next field, edited; past the last one, out of the form."""
+        if self.state is not None and self.state.move(step):
+            if not self.editing:
+                self.state.begin()
+            self._changed()
+        else:
+            self.post_message(self.Did("leave", step))
+
+    def action_down(self, step: int) -> None:
+        state = self.state
+        if state is None or (abs(step) == 1 and state.pick(step)):
+            self._changed()
+            return
+        for _ in range(abs(step)):
+            if not state.move(1 if step > 0 else -1):
+                break
+        self._changed()
+
+    def action_presence(self, step: int) -> None:
+        if self.state is not None:
+            self.state.cycle(step)
+            self._changed()
+
+    def action_done(self) -> None:
+        if self.state is not None:
+            self.state.end()
+            self._changed()
+
+    def action_by_hand(self) -> None:
+        self.post_message(self.Did("by-hand"))
+
+    def _changed(self) -> None:
+        self.post_message(self.Did("change"))
+        self.refresh_bindings()
+
+
+class Form(Vertical):
+    """Give it a model with ``set_form``; it posts ``Submitted`` with the arguments' JSON text."""
+
+    DEFAULT_CSS = """
+    Form { height: auto; max-height: 100%; }
+    Form FieldKeys { height: auto; max-height: 100%; }
+    Form.by-hand FieldKeys { max-height: 5; }
+    Form JsonArea { display: none; }
+    Form.by-hand JsonArea { display: block; }
+    """
+
+    class Submitted(Message):
+        """The arguments are to be sent, exactly so."""
+
+        def __init__(self, form: Form, text: str) -> None:
+            super().__init__()
+            self.form = form
+            self.text = text
+
+        @property
+        def control(self) -> Form:
+            return self.form
+
+    class Changed(Message):
+        """What would be sent has changed."""
+
+        def __init__(self, form: Form) -> None:
+            super().__init__()
+            self.form = form
+
+        @property
+        def control(self) -> Form:
+            return self.form
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._model = FormModel()
+        self._state = FormState(self._model)
+        self._raw: str | None = None
+        self._warned: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield JsonArea()
+        yield FieldKeys()
+
+    def on_mount(self) -> None:
+        self._show()
+
+    # What goes down.
+
+    def set_form(self, model: FormModel, text: str | None = None) -> None:
+        """Show a form, filled in from arguments if ``text`` (JSON) is given. A model without
+        fields but with a reason opens as JSON."""
+        self._model = model
+        self._warned = None
+        entries = entries_of(model, text) if text is not None and not model.reason else None
+        self._state = FormState(model, entries)
+        self._raw = None
+        if model.reason:
+            self._raw = safe_json(pretty(text if text is not None else model.skeleton))
+        elif text is not None and entries is None:
+            self._raw = safe_json(pretty(text))
+        self._show()
+
+    def set_text(self, text: str) -> None:
+        """Take arguments written elsewhere: into the fields if they can show them, else as JSON."""
+        entries = None if self._model.reason or self._raw is not None else entries_of(self._model, text)
+        if entries is None:
+            self._raw = safe_json(text)
+        else:
+            self._fill(entries)
+        self._show()
+
+    def start(self) -> None:
+        """Focus the form and begin with the first field to fill in."""
+        if self._raw is not None:
+            self.query_one(JsonArea).focus()
+            return
+        fields = self.query_one(FieldKeys)
+        fields.focus()
+        fields.begin()
+
+    # What can be read.
+
+    @property
+    def wire(self) -> str:
+        """The arguments as they go on the wire now: one line of JSON text, or what was written by hand."""
+        if self._raw is None:
+            return self._state.wire
+        return one_line(self._raw)
+
+    @property
+    def by_hand(self) -> bool:
+        return self._raw is not None
+
+    @property
+    def editing(self) -> bool:
+        """Whether letters are text now."""
+        return self.query_one(JsonArea).has_focus or self.query_one(FieldKeys).editing
+
+    @property
+    def text(self) -> str:
+        """The arguments to hand to an editor."""
+        return self._raw if self._raw is not None else pretty(self._state.wire)
+
+    @property
+    def model(self) -> FormModel:
+        return self._model
+
+    # Inside.
+
+    def _fill(self, entries: dict[str, Entry]) -> None:
+        """The same fields with other values; a member that is not among them is absent."""
+        current = self._state.current
+        self._state = FormState(self._model)
+        self._state.entries = dict(entries)
+        self._state.current = current
+
+    def _show(self) -> None:
+        if not self.is_mounted:
+            return
+        area, fields = self.query_one(JsonArea), self.query_one(FieldKeys)
+        by_hand = self._raw is not None
+        had_focus = area.has_focus or fields.has_focus
+        self.set_class(by_hand, "by-hand")
+        fields.can_focus = not by_hand
+        if by_hand and self._raw is not None and area.text != self._raw:
+            with area.prevent(JsonArea.Changed):
+                area.load_text(self._raw)
+            area.read_only = len(self._raw) > MAX_EDITED
+        fields.set_state(None if by_hand else self._state)
+        self._update()
+        if had_focus:
+            (area if by_hand else fields).focus()
+
+    def _update(self) -> None:
+        fields = self.query_one(FieldKeys)
+        fields.wire = self.wire
+        fields.note = self._note()
+        fields.update()
+        self.post_message(self.Changed(self))
+
+    def _note(self) -> str:
+        if self._raw is None:
+            if not self._model.fields:
+                return ""
+            return self._warning if self._warned == self.wire else ""
+        if len(self._raw) > MAX_EDITED:
+            return "The arguments are too long to be edited here: E opens them in your editor."
+        wrong = problem(self._raw)
+        if wrong is not None:
+            return f"This is not JSON (line {wrong.line}: {wrong.why}), and is sent as it is."
+        return self._model.reason
+
+    _warning = ""
+
+    def on_field_keys_did(self, message: FieldKeys.Did) -> None:
+        message.stop()
+        if message.what == "change":
+            self._update()
+        elif message.what == "send":
+            self._send()
+        elif message.what == "by-hand":
+            self.toggle()
+        elif message.step > 0:
+            self._state.end()
+            self.screen.focus_next()
+        else:
+            self._state.end()
+            self.screen.focus_previous()
+
+    def on_json_area_sent(self, message: JsonArea.Sent) -> None:
+        message.stop()
+        self._send()
+
+    def on_json_area_left(self, message: JsonArea.Left) -> None:
+        message.stop()
+        self.toggle()
+
+    def on_text_area_changed(self, message: JsonArea.Changed) -> None:
+        message.stop()
+        if self._raw is not None:
+            self._raw = self.query_one(JsonArea).text
+            self._update()
+
+    def toggle(self) -> None:
+        """From fields to JSON by hand, and back where fields can show what was written."""
+        if self._raw is None:
+            self._raw = safe_json(pretty(self._state.wire))
+            self._state.end()
+            self._show()
+            self.query_one(JsonArea).focus()
+            return
+        entries = None if self._model.reason else entries_of(self._model, self._raw)
+        if entries is None:
+            self.screen.focus_previous()
+            return
+        self._fill(entries)
+        self._raw = None
+        self._show()
+        self.query_one(FieldKeys).focus()
+
+    def _send(self) -> None:
+        if self._raw is None and not self._may_send():
+            return
+        self._warned = None
+        self.post_message(self.Submitted(self, self.wire))
+
+    def _may_send(self) -> bool:
+        wrong = self._state.first_wrong(doubtful=False)
+        if wrong is not None:
+            self._point_at(*wrong)
+            return False
+        doubt = self._state.first_wrong(doubtful=True)
+        if doubt is None or self._warned == self.wire:
+            return True
+        self._warned = self.wire
+        self._point_at(doubt[0], f"{doubt[1]} Enter once more sends it as it is.")
+        return False
+
+    def _point_at(self, place: int, sentence: str) -> None:
+        editing = self._state.edit is not None
+        self._state.end()
+        self._state.current = place
+        if editing:
+            self._state.begin()
+        self._warning = sentence
+        self._warned = self.wire
+        self._update()
+
+
+def one_line(text: str) -> str:
+    """Text written by hand as it can stand in a frame, which has no line breaks: as it is if it has
+    none, else without the white space between its tokens."""
+    if "\n" not in text and "\r" not in text:
+        return text
+    return compact(text).replace("\r", " ").replace("\n", " ")
