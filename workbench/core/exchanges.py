@@ -83,6 +83,11 @@ class Pairing:
                 events.append(self._on_notification(frame, message))
         return events
 
+    def candidates(self, frame: Frame) -> list[Exchange]:
+        """The open exchanges of the other side that what ``frame`` holds may belong to; ask before
+        ``take``. Pings, listings and cancelled requests are not among them."""
+        return list(self._owners.get((frame.connection, _other(frame.direction)), {}).values())
+
     def _on_request(self, frame: Frame, index: int, message: Message) -> Opened:
         name = name_of(message.method, _params(message))
         exchange = Exchange(frame, index, message, name)

@@ -1,0 +1,216 @@
+"""Which recorded request a live one is, and why none is.
+
+Requests are compared as method and params after removing what is volatile: the
+progress token, trace context, the stateless era's per-request ``_meta`` keys,
+and what ignore rules name. ``initialize`` is matched by its method alone.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+from workbench.core.methods import LIST_METHODS, name_of
+from workbench.errors import UsageError
+from workbench.replay.diff import Difference, Secrets, canonical, differences, has_placeholder
+from workbench.replay.script import Cue
+
+MODES = ("strict", "exact", "name", "method")
+AFTER = ("last", "error", "cycle")
+
+#: Members of ``params._meta`` that differ from run to run by their nature.
+VOLATILE = frozenset(
+    (
+        "progressToken",
+        "traceparent",
+        "tracestate",
+        "baggage",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientCapabilities",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/logLevel",
+    )
+)
+
+#: Requests whose effect is the point: asking once more than recorded is a miss by default.
+ONCE = frozenset(("tools/call", "tasks/cancel"))
+
+#: Requests of which only the method is compared: what they carry is the client's own business.
+BY_METHOD = frozenset(("initialize", "ping", "server/discover"))
+
+#: Recorded requests that a miss is compared with, at most.
+MAX_COMPARED = 200
+
+
+class Miss(NamedTuple):
+    """Why nothing recorded answers a live request. ``used`` tells that it was recorded, but
+    every recording of it has been used; ``nearest`` is the closest recorded request."""
+
+    nearest: Cue | None
+    found: list[Difference]
+    used: bool
+
+
+class Ignore(NamedTuple):
+    """An ignore rule: a pointer into ``params`` (``*`` for one level), for a method and a name or any."""
+
+    pointer: tuple[str, ...]
+    method: str = ""
+    name: str = ""
+
+
+def parse_ignore(text: str) -> Ignore:
+    """``/arguments/limit``, or ``tools/call:search=/arguments/limit`` for one method and name.
+
+    Raises ``UsageError``.
+    """
+    scope, equals, pointer = text.rpartition("=")
+    if not pointer.startswith("/"):
+        raise UsageError(f"--ignore {text}: a JSON pointer begins with /, e.g. /arguments/limit.")
+    method, _, name = scope.partition(":") if equals else ("", "", "")
+    parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
+    return Ignore(parts, method, name)
+
+
+class Matcher:
+    """Finds the recorded request for each live one; each is used once, then ``after`` decides."""
+
+    def __init__(
+        self, cues: list[Cue], *, mode: str = "exact", after: str = "", ignores: tuple[Ignore, ...] = ()
+    ) -> None:
+        self._cues = cues
+        self._mode = mode
+        self._after = after
+        self._ignores = ignores
+        self._unused: dict[str, deque[Cue]] = {}
+        self._used: dict[str, deque[Cue]] = {}
+        self._veiled: list[Cue] = []
+        self._secrets = Secrets()
+        self._next = 0
+        #: Recorded requests that have been answered at least once, by seq.
+        self.taken: set[int] = set()
+        for cue in cues:
+            params = self._bare(cue.method, cue.name, cue.params)
+            if mode in ("exact", "strict") and cue.method not in BY_METHOD and has_placeholder(params):
+                self._veiled.append(cue)
+            self._unused.setdefault(self._key(cue.method, cue.name, params), deque()).append(cue)
+
+    def match(self, method: str, params: Any) -> Cue | Miss:
+        name = name_of(method, params)
+        bare = self._bare(method, name, params)
+        key = self._key(method, name, bare)
+        if self._mode == "strict" and method not in BY_METHOD:
+            return self._in_order(method, name, bare, key)
+        unused = self._unused.get(key)
+        if unused:
+            return self._take(key, unused.popleft())
+        cue = self._behind_veil(method, bare)
+        if cue is not None:
+            own = self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
+            self._unused[own].remove(cue)
+            return self._take(own, cue)
+        return self._again(method, key) or self._miss(method, name, bare, key in self._used)
+
+    def unused(self) -> list[Cue]:
+        """Recorded requests that no live one has asked for, in recorded order."""
+        return [cue for cue in self._cues if cue.seq not in self.taken]
+
+    def _take(self, key: str, cue: Cue) -> Cue:
+        self._used.setdefault(key, deque()).append(cue)
+        self.taken.add(cue.seq)
+        return cue
+
+    def _again(self, method: str, key: str) -> Cue | None:
+        used = self._used.get(key)
+        after = self._after or ("error" if method in ONCE else "last")
+        if not used or after == "error":
+            return None
+        if after == "cycle":
+            used.rotate(-1)
+        return used[-1]
+
+    def _in_order(self, method: str, name: str | None, bare: Any, key: str) -> Cue | Miss:
+        while self._next < len(self._cues) and self._cues[self._next].method in BY_METHOD:
+            self._next += 1
+        if self._next < len(self._cues):
+            cue = self._cues[self._next]
+            recorded = self._bare(cue.method, cue.name, cue.params)
+            if cue.method == method and not differences(recorded, bare, self._secrets):
+                self._next += 1
+                return self._take(key, cue)
+            return Miss(cue, differences(recorded, bare, Secrets()), False)
+        return self._miss(method, name, bare, key in self._used)
+
+    def _behind_veil(self, method: str, bare: Any) -> Cue | None:
+        for cue in self._veiled:
+            if cue.seq in self.taken or cue.method != method:
+                continue
+            recorded = self._bare(cue.method, cue.name, cue.params)
+            trial = Secrets()
+            trial.known.update(self._secrets.known)
+            if not differences(recorded, bare, trial):
+                self._secrets = trial
+                return cue
+        return None
+
+    def _miss(self, method: str, name: str | None, bare: Any, used: bool) -> Miss:
+        best: tuple[int, int, Cue, list[Difference]] | None = None
+        near = [cue for cue in self._cues if cue.method == method]
+        near.sort(key=lambda cue: (cue.name != name, cue.seq in self.taken, cue.seq))
+        for cue in near[:MAX_COMPARED]:
+            trial = Secrets()
+            trial.known.update(self._secrets.known)
+            found = differences(self._bare(method, cue.name, cue.params), bare, trial)
+            rank = len(found) + (1000 if cue.name != name else 0)
+            if best is None or (rank, cue.seq in self.taken) < best[:2]:
+                best = (rank, cue.seq in self.taken, cue, found)
+        if best is None:
+            return Miss(None, [], used)
+        return Miss(best[2], best[3], used or (not best[3] and best[2].seq in self.taken))
+
+    def _key(self, method: str, name: str | None, bare: Any) -> str:
+        if self._mode == "method" or method in BY_METHOD:
+            return method
+        if self._mode == "name":
+            return f"{method} {name}"
+        return f"{method} {canonical(bare)}"
+
+    def _bare(self, method: str, name: str | None, params: Any) -> Any:
+        """Params without what is volatile or ignored; missing params equal ``{}``."""
+        if params is None:
+            params = {}
+        if not isinstance(params, dict):
+            return params
+        if "_meta" in params:
+            params = dict(params)
+            meta = params.pop("_meta")
+            if isinstance(meta, dict):
+                kept = {key: value for key, value in meta.items() if key not in VOLATILE}
+                if kept:
+                    params["_meta"] = kept
+        if method in LIST_METHODS and params.get("cursor", "") is None:
+            params = {key: value for key, value in params.items() if key != "cursor"}
+        for rule in self._ignores:
+            if (not rule.method or rule.method == method) and (not rule.name or rule.name == name):
+                params = _without(params, rule.pointer)
+        return params
+
+
+def _without(value: Any, pointer: tuple[str, ...]) -> Any:
+    """A copy of a value without what a pointer names."""
+    head, rest = pointer[0], pointer[1:]
+    if isinstance(value, dict):
+        keys = list(value) if head == "*" else [head]
+        copy = dict(value)
+        for key in keys:
+            if key in copy and rest:
+                copy[key] = _without(copy[key], rest)
+            else:
+                copy.pop(key, None)
+        return copy
+    if isinstance(value, list) and (head == "*" or head.isdigit()):
+        wanted = range(len(value)) if head == "*" else [int(head)]
+        if rest:
+            return [_without(item, rest) if at in wanted else item for at, item in enumerate(value)]
+        return [item for at, item in enumerate(value) if at not in wanted]
+    return value
