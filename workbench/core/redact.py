@@ -120,11 +120,7 @@ SHAPES = (
     ),
 )
 
-_NEEDLES = tuple(
-    (literal, re.compile(shape.pattern.encode()), shape.name)
-    for shape in SHAPES
-    for literal in shape.literals
-)
+_NEEDLES = tuple((literal, shape) for shape in SHAPES for literal in shape.literals)
 _PLACEHOLDER = re.compile(rb"<redacted:\d+ [^<>\"\\]{1,80}>")
 _PROTOCOL_BEFORE = re.compile(
     rb'"(?:' + b"|".join(name.encode() for name in PROTOCOL_MEMBERS) + rb')"\s*:\s*"$'
@@ -225,11 +221,12 @@ class Redactor:
 
 
 def _shapes(body: bytes) -> list[tuple[int, int, str]]:
+    # re.finditer compiles a pattern when it is first needed, and remembers it.
     return [
-        (match.start(), match.end(), name)
-        for literal, pattern, name in _NEEDLES
+        (match.start(), match.end(), shape.name)
+        for literal, shape in _NEEDLES
         if literal in body
-        for match in pattern.finditer(body)
+        for match in re.finditer(shape.pattern.encode(), body)
     ]
 
 
