@@ -11,12 +11,12 @@ from workbench.config import Target, Timeouts
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def server(name: str, *args: str, timeouts: dict[str, float] | None = None, **options: Any) -> Target:
+def server(module: str, /, *args: str, timeouts: dict[str, float] | None = None, **options: Any) -> Target:
     """A server by its module's name. Its shutdown timeout is short, so that no test waits."""
     return Target(
-        name=options.pop("name", name),
+        name=options.pop("name", module),
         command=sys.executable,
-        args=("-m", f"tests.servers.{name}", *args),
+        args=("-m", f"tests.servers.{module}", *args),
         cwd=options.pop("cwd", str(ROOT)),
         timeouts=Timeouts(**{"start": 20, "request": 20, "shutdown": 5} | (timeouts or {})),
         **options,

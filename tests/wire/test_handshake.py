@@ -111,7 +111,7 @@ async def test_stderr_is_seen_live_while_a_server_starts_and_waiting_can_be_give
         assert connection.view.state is State.INITIALIZING
         assert connection.view.stderr[0][1] == "downloading 1 of 3"
         await connection.close()
-        assert connection.view.state is State.CLOSED
+        assert connection.state is State.CLOSED
         with pytest.raises(ConnectionFailed):
             await connection.ready()
 
@@ -124,7 +124,7 @@ async def test_a_slow_server_is_waited_for(tmp_path: Path) -> None:
         assert connection.view.state is State.INITIALIZING
         await anyio.to_thread.run_sync(gate.write_text, "go")
         await connection.ready()
-        assert connection.view.state is State.READY
+        assert connection.state is State.READY
 
 
 async def test_a_server_that_exits_at_once_is_told_with_its_status_and_last_words() -> None:

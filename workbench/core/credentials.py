@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from workbench.core.naming import unique_name
+
 _NAME = re.compile(
     r"token|secret|passw(or)?d|passphrase|api[-_]?key|access[-_]?key|private[-_]?key|credential|cookie"
     r"|bearer|(^|[-_])(auth|authorization|pat|pwd|key)($|[-_])",
@@ -23,11 +25,11 @@ def is_secret_name(name: str) -> bool:
 def given_secrets(env: Mapping[str, str | None], args: Sequence[str]) -> dict[str, str]:
     """The values a recording must not hold, by the name they were given under: the variables of
     ``env``, and arguments that look like credentials. The recorder decides which of them are too
-    short or too common to look for."""
+    short or too common to look for. A name that is given twice is told apart (``token-2``)."""
     found = {name: value for name, value in env.items() if value}
     for secrets in secret_arguments(args):
         for name, value in secrets:
-            found.setdefault(name, value)
+            found[unique_name(name, found)] = value
     return found
 
 
