@@ -40,7 +40,7 @@ def test_no_control_character_of_a_server_reaches_the_terminal(words: list[str])
         if c != "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or (c in ATTACK and not c.isprintable()))
     }
     assert not hidden, left
-    assert len(left) > 10
+    assert len(left) > 1
 
 
 @pytest.mark.parametrize("words", [["probe"], ["call", "tool"], ["request", "evil/error"]])

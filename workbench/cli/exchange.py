@@ -14,7 +14,8 @@ from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_
 
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
-    from workbench.wire.connection import Call, Connection
+    from workbench.wire.calls import Call
+    from workbench.wire.connection import Connection
 
 #: How often a terminal is told of progress, in seconds.
 GLANCE = 0.1

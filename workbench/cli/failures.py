@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -23,12 +24,17 @@ STATUSES = (
 )
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+
 def guarded(command: Callable[[], int], log: str | None) -> int:
     """The exit status of a command, whatever it raises; nobody ever sees a traceback."""
     import click
 
     try:
-        return command()
+        status = command()
+        sys.stdout.flush()
+        return status
     except WorkbenchError as error:
         say(str(error))
         return error.exit_status
@@ -47,6 +53,12 @@ def guarded(command: Callable[[], int], log: str | None) -> int:
     except BrokenPipeError:
         drop_stdout()
         return EXIT_OK
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return _internal(error, log)
+        say(f"the output cannot be written: {error.strerror}; make room, then run it again")
+        drop_stdout()
+        return EXIT_INTERNAL
     except Exception as error:
         return _internal(error, log)
 

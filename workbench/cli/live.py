@@ -30,18 +30,21 @@ json_option = click.option(
 )
 
 
-def with_connection(target: Target, work: Work, record: str | None) -> int:
-    """Run ``work`` on a connection that was begun and is closed afterwards, whatever happens."""
+def with_connection(target: Target, work: Work, record: str | None, *, listing: bool = False) -> int:
+    """Run ``work`` on a connection that was begun and is closed afterwards, whatever happens.
+
+    With ``listing`` the server's lists are read as soon as it is ready.
+    """
     import anyio
 
     if record and os.path.exists(record):
         raise UsageError(f"{record} exists already; name a file that does not, or remove it")
-    return anyio.run(_run, target, work, record)
+    return anyio.run(_run, target, work, record, listing)
 
 
-async def _run(target: Target, work: Work, record: str | None) -> int:
+async def _run(target: Target, work: Work, record: str | None, listing: bool) -> int:
     from workbench.session import Session
 
-    async with Session.open(record=bool(record), path=record, origin="probe") as session:
-        connection = session.connect(target)
+    async with Session.open(record=bool(record), path=record, origin="command") as session:
+        connection = session.connect(target, listing=listing)
         return await work(session, connection)

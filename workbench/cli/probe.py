@@ -44,11 +44,13 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
         view = connection.view
         odd = findings(session.reader.frames(connection=connection.number))
         if as_json:
-            output.json_document(as_data(view, odd))
+            output.json_document(as_data(view, odd, ok=failure is None))
         else:
             print_report(view, odd)
         if failure is not None:
             raise failure
+        if view.why:
+            output.note(f"mcp-workbench: {view.name}: {view.why} {view.next_step}".rstrip())
         return 0
 
-    return with_connection(target, work, record)
+    return with_connection(target, work, record, listing=True)

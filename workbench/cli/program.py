@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 
 import click
@@ -75,6 +77,7 @@ def program() -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Run a command line; returns its exit status. ``--log FILE`` may stand anywhere before ``--``."""
+    _provide_streams()
     arguments, log = _take_log(list(argv))
 
     def command() -> int:
@@ -86,14 +89,21 @@ def run(argv: Sequence[str]) -> int:
     return guarded(command, log)
 
 
+def _provide_streams() -> None:
+    """Whoever starts us without a stdout or stderr gets a program that works and says nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open to the end
+
+
 def _dispatch(arguments: list[str]) -> object:
     first = arguments[0] if arguments else ""
     if first in ("--help", "--version"):
-        return program.main(arguments[:1], prog_name=NAME, standalone_mode=False)
+        return _invoke(program, NAME, arguments[:1])
     if first in COMMANDS:
-        return _load(COMMANDS[first]).main(arguments[1:], prog_name=f"{NAME} {first}", standalone_mode=False)
+        return _invoke(_load(COMMANDS[first]), f"{NAME} {first}", arguments[1:])
     if first[:1] in ("", "-", "@"):
-        return _load(SCREEN).main(arguments, prog_name=NAME, standalone_mode=False)
+        return _invoke(_load(SCREEN), NAME, arguments)
     near = difflib.get_close_matches(first, COMMANDS, 1)
     hint = (
         f" Did you mean {near[0]}?"
@@ -101,6 +111,12 @@ def _dispatch(arguments: list[str]) -> object:
         else f" {NAME} --help lists them; a server's command stands after --."
     )
     raise click.UsageError(f"There is no command {first!r}.{hint}")
+
+
+def _invoke(command: click.Command, name: str, arguments: list[str]) -> object:
+    """As ``command.main`` without its handling of errors, which ends the process in its own ways."""
+    with command.make_context(name, arguments) as context:
+        return command.invoke(context)
 
 
 def _take_log(argv: list[str]) -> tuple[list[str], str | None]:

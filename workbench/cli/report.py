@@ -8,7 +8,6 @@ from typing import Any
 from workbench.cli import output
 from workbench.cli.findings import Finding
 from workbench.core.frame import Direction
-from workbench.core.lifecycle import State
 from workbench.core.view import ConnectionView, Item, Step
 
 _ARROWS = {Direction.TO_SERVER: "->", Direction.TO_CLIENT: "<-", Direction.NONE: "  "}
@@ -17,7 +16,7 @@ _ARROWS = {Direction.TO_SERVER: "->", Direction.TO_CLIENT: "<-", Direction.NONE:
 LAST_STDERR = 20
 
 #: Characters of a description in a list; the whole of it is in the JSON.
-DESCRIPTION = 100
+DESCRIPTION = 200
 
 
 def print_report(view: ConnectionView, odd: Sequence[Finding]) -> None:
@@ -122,29 +121,37 @@ def _lists(view: ConnectionView) -> None:
     for title, method, items in lists:
         if items or method in view.listed:
             _section(f"{title} ({len(items)})")
-            output.table(("", "", ""), [_item(item) for item in items], indent=2, header=False)
+            for item in items:
+                _print_item(item)
         for told in (view.list_errors.get(method), view.list_notes.get(method)):
             if told:
                 output.line(f"  {method}: {told}")
 
 
-def _item(item: Item) -> tuple[str, str, str]:
-    called = f"{item.name}({item.signature})" if item.kind in ("tool", "prompt") else item.name
+def _print_item(item: Item) -> None:
+    """How it is called, and below it what it is for: neither has to give way to the other."""
+    called = item.name
+    if item.kind in ("tool", "prompt"):
+        called += item.signature if item.signature.startswith("(") else f"({item.signature})"
+    marks = "".join(f"  [{mark}]" for mark in item.marks)
+    output.line(f"  {called}{marks}")
     described = " ".join((item.description or ("" if item.title == item.name else item.title)).split())
     if len(described) > DESCRIPTION:
         described = f"{described[: DESCRIPTION - 3]}..."
-    return called, described, " ".join(f"[{mark}]" for mark in item.marks)
+    if described:
+        output.line(f"      {described}")
 
 
-def as_data(view: ConnectionView, odd: Sequence[Finding]) -> dict[str, Any]:
-    """The same as one JSON value; definitions as the server sent them, times in seconds."""
+def as_data(view: ConnectionView, odd: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
+    """The same as one JSON value; definitions as the server sent them, times in seconds. ``ok`` is
+    whether the connection could be used."""
     first = view.steps[0].mono_ns if view.steps else 0
     return {
         "name": view.name,
         "target": view.target,
         "transport": view.transport,
         "state": str(view.state),
-        "ok": not view.why and view.state in (State.CLOSED, State.READY),
+        "ok": ok,
         "why": view.why or None,
         "next": view.next_step or None,
         "era": view.era or None,

@@ -25,7 +25,7 @@ Params = Callable[["Connection"], Awaitable[str | None]]
 _SHORTHANDS = ("call", "read", "prompt", "complete")
 
 
-@click.command(cls=TargetCommand, no_args_is_help=True)
+@click.command(cls=TargetCommand)
 @click.argument("method")
 @click.argument("params", nargs=-1)
 @json_option
@@ -64,7 +64,7 @@ def _shorthand(
     return status
 
 
-@click.command(cls=TargetCommand, no_args_is_help=True)
+@click.command(cls=TargetCommand)
 @click.argument("name")
 @click.argument("words", nargs=-1, metavar="[K=V|K:=JSON]…")
 @json_option
@@ -100,7 +100,7 @@ async def _input_schema(connection: Connection, name: str) -> dict[str, object] 
     return None
 
 
-@click.command(cls=TargetCommand, no_args_is_help=True)
+@click.command(cls=TargetCommand)
 @click.argument("uri")
 @json_option
 @record_option
@@ -110,7 +110,7 @@ def read(ctx: click.Context, uri: str, as_json: bool, record: str | None) -> int
     return _send(ctx, "resources/read", _fixed(f'{{"uri":{dumps(uri)}}}'), as_json, record)
 
 
-@click.command(cls=TargetCommand, no_args_is_help=True)
+@click.command(cls=TargetCommand)
 @click.argument("name")
 @click.argument("words", nargs=-1, metavar="[K=V]…")
 @json_option
@@ -122,7 +122,7 @@ def prompt(ctx: click.Context, name: str, words: tuple[str, ...], as_json: bool,
     return _send(ctx, "prompts/get", _fixed(f'{{"name":{dumps(name)}{arguments}}}'), as_json, record)
 
 
-@click.command(cls=TargetCommand, no_args_is_help=True)
+@click.command(cls=TargetCommand)
 @click.argument("reference", metavar="PROMPT|TEMPLATE")
 @click.argument("typed", nargs=-1, metavar="[K=V]… K=TYPED")
 @json_option

@@ -49,16 +49,20 @@ def _print_tool(result: dict[str, Any]) -> bool:
 
 
 def _is_mirrored(blocks: Any, structured: Any) -> bool:
-    """Whether a text block says the structured content already, as servers are asked to do."""
+    """Whether a text block says the structured content already, as servers are asked to do: as
+    JSON, or as the text that is its only member."""
     from workbench.core.jsonrpc import loads
 
     for block in blocks:
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            try:
-                if loads(block["text"]) == structured:
-                    return True
-            except (ValueError, RecursionError):
-                continue
+        if block.get("type") != "text" or not isinstance(block.get("text"), str):
+            continue
+        if isinstance(structured, dict) and list(structured.values()) == [block["text"]]:
+            return True
+        try:
+            if loads(block["text"]) == structured:
+                return True
+        except (ValueError, RecursionError):
+            continue
     return False
 
 

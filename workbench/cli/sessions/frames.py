@@ -1,0 +1,135 @@
+"""``sessions frames``: the frames of a recording, one a line."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.cli import output
+from workbench.cli.sessions.when import iso
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.core.frame import Frame, Row
+    from workbench.store.reader import Reader
+
+#: Rows read at a time.
+CHUNK = 500
+
+
+@click.command()
+@click.argument("file")
+@click.option("--connection", metavar="NAME", help="Only the frames of this connection (name or number).")
+@click.option("--from", "first", type=click.IntRange(1), metavar="N", help="Begin with this frame.")
+@click.option("--to", "last", type=click.IntRange(1), metavar="N", help="End with this frame.")
+@click.option("--find", metavar="TEXT", help="Only frames whose body, method or name contains this text.")
+@click.option("--body", is_flag=True, help="Show the whole body of each frame below it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document a line, with the body, for programs."
+)
+def frames(
+    file: str,
+    connection: str | None,
+    first: int | None,
+    last: int | None,
+    find: str | None,
+    body: bool,
+    as_json: bool,
+) -> int:
+    """Show the frames of a recording, one a line.
+
+    A line tells the frame's number, seconds since the session began, connection, direction
+    (-> to the server, <- to the client), kind, method and id, size in bytes, for an answer the
+    time it took, and the beginning of the body.
+    """
+    from workbench.store.library import resolve
+    from workbench.store.reader import Reader
+
+    selection = resolve(file)
+    with Reader.open(selection.path, session=selection.session) as reader:
+        names = {row.number: row.name for row in reader.connections()}
+        only = connection_number(names, connection or selection.connection)
+        for row in _rows(reader, only, first or 1, last, find):
+            if as_json:
+                output.json_document(_data(reader.frame(row.seq), row, names))
+                continue
+            output.line(_line(row, names, reader.started_ns))
+            if body:
+                output.text(_body_text(reader.body(row.seq)))
+    return 0
+
+
+def connection_number(names: dict[int, str], wanted: str | None) -> int | None:
+    """The number of the connection that a user means; ``None`` for all. Raises ``UsageError``."""
+    if wanted is None:
+        return None
+    for number, name in names.items():
+        if wanted in (str(number), name):
+            return number
+    listed = ", ".join(f"{number} {name}" for number, name in names.items())
+    raise UsageError(f"the session has no connection {wanted}; it has: {listed}")
+
+
+def _rows(reader: Reader, only: int | None, first: int, last: int | None, find: str | None) -> Iterator[Row]:
+    end = reader.height() if last is None else min(last, reader.height())
+    if find is not None:
+        needle = find.encode("utf-8", "surrogateescape")
+        found = reader.find(needle, first=first, last=end, newest_first=False, connection=only)
+        for seq in found:
+            yield from reader.rows([seq])
+        return
+    for start in range(first, end + 1, CHUNK):
+        for row in reader.window(start, min(end, start + CHUNK - 1)):
+            if only is None or row.connection == only:
+                yield row
+
+
+def _line(row: Row, names: dict[int, str], started_ns: int) -> str:
+    arrow = ("  ", "->", "<-")[row.direction]
+    subject = " ".join(part for part in (row.method, row.name) if part)
+    identity = f" #{row.id}" if row.id is not None else ""
+    took = f" {output.seconds(row.duration_ns / 1e9)}" if row.duration_ns is not None else ""
+    name, width = names.get(row.connection, "-"), max(map(len, names.values()), default=1)
+    head = (
+        f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name:<{width}} {arrow} "
+        f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}"
+    )
+    preview = row.preview.decode("utf-8", "replace")
+    whole = f"{head}  {preview}"
+    return whole[: shutil.get_terminal_size().columns] if sys.stdout.isatty() else whole
+
+
+def _body_text(body: bytes) -> str:
+    from workbench.core.jsontext import pretty
+
+    text = body.decode("utf-8", "surrogateescape")
+    shown = pretty(text) if text[:1] in ("{", "[") else text
+    return "\n".join(f"       {line}" for line in shown.split("\n"))
+
+
+def _data(frame: Frame, row: Row, names: dict[int, str]) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "seq": frame.seq,
+        "time": iso(frame.wall_ns),
+        "connection": names.get(frame.connection),
+        "direction": frame.direction.name.lower(),
+        "channel": frame.channel.name.lower(),
+        "kind": frame.kind.name.lower(),
+        "method": frame.method,
+        "name": frame.name,
+        "id": frame.id,
+        "size": frame.size,
+        "pair": row.pair,
+        "seconds": None if row.duration_ns is None else row.duration_ns / 1e9,
+        "redacted": len(frame.spans),
+    }
+    try:
+        data["text"] = frame.body.decode("utf-8")
+    except UnicodeDecodeError:
+        data["base64"] = base64.b64encode(frame.body).decode()
+    return data

@@ -1,0 +1,161 @@
+"""From what was just seen to a fixture: a recording's text form in a project's ``sessions/``.
+
+A part may be taken: one connection, a range of frames. The handshake of a kept
+connection always comes along, because without it nothing can be replayed, and so
+do the answers to kept requests. What is kept counts its frames anew from 1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from workbench.core.frame import ANSWERS, Channel, Direction, Frame, Kind
+from workbench.errors import RecordingError, UsageError
+from workbench.store.copying import export
+from workbench.store.reader import Reader
+
+#: Where fixtures go, below the current folder.
+FOLDER = "sessions"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_PLACED = re.compile(r'\{"(frame|mark|provenance)":([0-9]+)(?:,"connection":([0-9]+))?')
+_OWNED = re.compile(r'\{"(connection|stream)":([0-9]+)(?:.*?"connection":([0-9]+))?')
+
+
+class Part(NamedTuple):
+    """What of a recording is wanted: a session and connection by number, a range of frames (both
+    ends included). ``None`` is no limit."""
+
+    session: int | None = None
+    connection: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        return self.connection is None and self.first is None and self.last is None
+
+
+#: A whole recording: its first session, all connections, all frames.
+WHOLE = Part()
+
+
+class Kept(NamedTuple):
+    """A fixture that was written. ``redacted`` counts each placeholder in it."""
+
+    path: str
+    frames: int
+    redacted: dict[str, int]
+
+
+def keep(source: str, name: str, part: Part = WHOLE, folder: str = FOLDER) -> Kept:
+    """Write a recording, or a part of it, to ``folder/name.jsonl`` (which must not exist).
+
+    Raises ``UsageError`` for a name or part that cannot be, ``RecordingError`` for the rest.
+    """
+    path = fixture_path(name, folder)
+    with Reader.open(source, session=part.session) as reader:
+        numbers = _chosen(reader, part)
+        redacted = _placeholders(reader, numbers)
+        session = reader.session
+    if not numbers:
+        raise UsageError("that part of the recording holds no frame; choose another range or connection")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(path, "x", encoding="utf-8", newline="\n") as out:
+            export(source, _Selection(out, numbers, part), session=session)  # type: ignore[arg-type]
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written ({error.strerror}); choose another folder.") from None
+    return Kept(path, len(numbers), redacted)
+
+
+def fixture_path(name: str, folder: str = FOLDER) -> str:
+    """Where a fixture of this name goes. Raises ``UsageError``."""
+    if not _NAME.match(name):
+        raise UsageError(f"{name!r} is no name for a fixture; use letters, digits, '.', '_' and '-'")
+    path = os.path.join(folder, f"{name.removesuffix('.jsonl')}.jsonl")
+    if os.path.exists(path):
+        raise UsageError(f"{path} exists already; choose another name, or remove it first")
+    return path
+
+
+def uses(path: str) -> tuple[str, str]:
+    """The two lines that use a fixture: as a command, and as a server of the official SDK's client."""
+    words = ["replay", "server", path]
+    listed = ", ".join(f'"{word}"' for word in words)
+    return (
+        f"mcp-workbench {' '.join(words)}",
+        f'StdioServerParameters(command="mcp-workbench", args=[{listed}])',
+    )
+
+
+def _chosen(reader: Reader, part: Part) -> dict[int, int]:
+    """The numbers of the frames to keep, and the number each gets."""
+    wanted: list[int] = []
+    questions: set[tuple[int, Direction, str | None]] = set()
+    for frame in reader.frames(connection=part.connection):
+        inside = (part.first or 1) <= frame.seq and (part.last is None or frame.seq <= part.last)
+        asked = (
+            frame.connection,
+            Direction(3 - frame.direction) if frame.direction else frame.direction,
+            frame.id,
+        )
+        if frame.kind in ANSWERS and asked in questions:
+            questions.discard(asked)
+            inside = True
+        if inside or _opens(frame):
+            wanted.append(frame.seq)
+            if frame.kind is Kind.REQUEST:
+                questions.add((frame.connection, frame.direction, frame.id))
+    return {seq: number for number, seq in enumerate(wanted, 1)}
+
+
+def _opens(frame: Frame) -> bool:
+    """Whether a frame belongs to the handshake, or tells how the server was started."""
+    if frame.channel is Channel.PROCESS:
+        return b'"event":"started"' in frame.body
+    return frame.method in ("initialize", "notifications/initialized")
+
+
+def _placeholders(reader: Reader, numbers: Iterable[int]) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    kept = set(numbers)
+    for frame in reader.frames():
+        if frame.spans and frame.seq in kept:
+            for span in frame.spans:
+                text = frame.body[span.offset : span.offset + span.length]
+                counted[text.decode("utf-8", "replace")] += 1
+    return dict(counted)
+
+
+class _Selection:
+    """Passes on the lines of the text form that belong to the part, with their frames renumbered.
+
+    Only the number at the beginning of a line is touched: bodies pass through as they are.
+    """
+
+    def __init__(self, out: object, numbers: dict[int, int], part: Part) -> None:
+        self._out = out
+        self._numbers = numbers
+        self._part = part
+
+    def write(self, line: str) -> int:
+        kept = line if self._part.whole else self._selected(line)
+        if kept:
+            self._out.write(kept)  # type: ignore[attr-defined]
+        return len(line)
+
+    def _selected(self, line: str) -> str:
+        found = _PLACED.match(line)
+        if found:
+            number = self._numbers.get(int(found[2]))
+            return "" if number is None else f"{line[: found.start(2)]}{number}{line[found.end(2) :]}"
+        owned = _OWNED.match(line)
+        if owned and self._part.connection is not None:
+            owner = owned[2] if owned[1] == "connection" else owned[3]
+            return line if int(owner) == self._part.connection else ""
+        return line
