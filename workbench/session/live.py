@@ -91,9 +91,10 @@ class Session:
                         await session.close_connections()
                     group.cancel_scope.cancel()
         finally:
+            # A file that somebody reads cannot be put at rest, so the reader goes first.
+            session.reader.close()
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(session.recorder.close, session.ended_how)
-            session.reader.close()
         if session._signal:
             raise SystemExit(128 + session._signal)
         if failure is not None:
