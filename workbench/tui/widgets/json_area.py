@@ -46,7 +46,7 @@ class JsonArea(TextArea):
         """The edit has ended."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, soft_wrap=True, show_line_numbers=False, tab_behavior="indent")
+        super().__init__(id=id, soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
         self.highlight_cursor_line = False
 
     def action_send(self) -> None:

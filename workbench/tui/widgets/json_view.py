@@ -123,6 +123,11 @@ class TextView(LineView):
         """What is shown, whole; empty for hex."""
         return self._document.text if isinstance(self._document, TextRows) else ""
 
+    def row_bounds(self, index: int) -> slice:
+        """Where a row stands in ``text``."""
+        document = self._document
+        return slice(*document.bounds(index)) if isinstance(document, TextRows) else slice(0)
+
     @property
     def status(self) -> str:
         """``pretty   4.4 MB   12 of 357,402 lines``."""
