@@ -8,57 +8,32 @@ dies holds up no other one.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
-
-import anyio
+from typing import Any
 
 from workbench.config import Root, Target, display
-from workbench.core.actions import Action, Notified, Outcome, PeerRequest, Send, StateChanged
+from workbench.core.actions import Outcome, PeerRequest
 from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Clock, Sink
-from workbench.core.jsonrpc import Decoded, dumps
-from workbench.core.lifecycle import FAILED, OVER, Event, State
+from workbench.core.jsonrpc import dumps
+from workbench.core.lifecycle import OVER, State
 from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, gate_of, has_capability
-from workbench.core.pages import Pages
 from workbench.core.policy import Policy
-from workbench.errors import ConnectionFailed, ProtocolError
+from workbench.errors import ConnectionFailed
 from workbench.wire.calls import Call
-from workbench.wire.command import NotStarted
 from workbench.wire.dealings import Dealings
-from workbench.wire.listings import Listings
-from workbench.wire.publishing import Publisher
-from workbench.wire.stdio import StdioTransport, open_stdio
-from workbench.wire.tap import Tap
-from workbench.wire.timekeeping import Timekeeper
-
-_LOG = logging.getLogger(__name__)
-
-
-class Owner(Protocol):
-    """Who made a connection and wants to know what becomes of it. Called in the connection's loop."""
-
-    def changed(self, what: str, connection: Connection, seq: int) -> None:
-        """``what`` is ``connection``, ``call`` or ``inbox``; ``seq`` the last frame it rests on."""
-        ...
-
-    def describe(self, connection: Connection, facts: dict[str, Any]) -> None:
-        """Facts of the connection that a recording holds beside its frames."""
-        ...
-
-    def again(self, connection: Connection) -> Connection:
-        """Connect to the target of a connection once more."""
-        ...
+from workbench.wire.life import Life
+from workbench.wire.listings import Listings, read_all
+from workbench.wire.owner import Owner, agreed, ended
 
 
 class Connection:
     """A connection to one target. Made by a session, which runs ``run`` in a task of its own.
 
-    ``dealings`` are what goes on (requests that run, the inbox, remarks), ``listings`` the
-    lists being read. ``successor`` is the connection that took this one's place.
+    ``listings`` are the lists being read, ``listing`` whether that happens without being asked.
+    ``successor`` is the connection that took this one's place.
     """
 
     def __init__(
@@ -88,26 +63,26 @@ class Connection:
             policy=Policy(roots=[_plain(root) for root in target.roots], held=held),
             timeouts=target.timeouts.plain(),
         )
-        self._owner = owner
-        self._publisher = Publisher(self.fold, self._tell)
-        self._tap = Tap(sink, number, self._publisher.seen, clock)
-        self.dealings = Dealings(self._tap, lambda what, seq: owner.changed(what, self, seq))
-        self._time = Timekeeper(self.conversation.next_deadline, self._on_time)
         self.listing = listing
-        self._transport: StdioTransport | None = None
-        self._settled = anyio.Event()
-        self._stopped = anyio.Event()
-        self._finished = anyio.Event()
-        self._was_ready = False
+        self._owner = owner
+        self._life = Life(target, sink, self.fold, self.conversation, self.listings, self._tell, clock)
+        self._life.on_ready = self._on_ready
+        self._life.on_notified = self._on_notified
+        self._life.on_end = self._on_end
 
     @property
     def view(self) -> ConnectionView:
         """What there is to show; an immutable value."""
-        return self._publisher.view
+        return self._life.publisher.view
 
     @property
     def state(self) -> State:
         return self.conversation.state
+
+    @property
+    def dealings(self) -> Dealings:
+        """What goes on between the two sides."""
+        return self._life.dealings
 
     @property
     def inbox(self) -> dict[str, PeerRequest]:
@@ -124,8 +99,8 @@ class Connection:
     async def ready(self) -> None:
         """Wait for the end of the handshake. Raises ``ConnectionFailed`` with what went wrong and
         what to do next, now and whenever it is asked on a connection that has failed."""
-        await self._settled.wait()
-        if self.state in OVER or not self._was_ready:
+        await self._life.settled.wait()
+        if self.state in OVER or not self._life.was_ready:
             view = self.view
             why = view.why or "The connection was closed before it was ready."
             raise ConnectionFailed(f"{self.name}: {why} {view.next_step}".rstrip())
@@ -141,7 +116,7 @@ class Connection:
         """Send a request and return at once. ``params`` is JSON text and sent as it is; ``timeout``
         is in seconds, ``None`` for the target's, ``math.inf`` for none."""
         call = Call(self, method, params)
-        if self._transport is None and self.state not in OVER:
+        if not self._life.can_send and self.state not in OVER:
             call.finish(
                 Outcome("lost", 0.0, why="The server has not been started yet; wait until it is ready.")
             )
@@ -150,7 +125,7 @@ class Connection:
             method, params, time.monotonic(), timeout=timeout, progress=progress
         )
         self.dealings.calls[call.number] = call
-        self._perform(actions)
+        self._life.perform(actions)
         return call
 
     async def request(
@@ -170,15 +145,15 @@ class Connection:
 
     def cancel(self, number: int, reason: str | None = None) -> None:
         """Give a request up and tell the server."""
-        self._perform(self.conversation.cancel(number, reason, time.monotonic()))
+        self._life.perform(self.conversation.cancel(number, reason, time.monotonic()))
 
     def notify(self, method: str, params: str | None = None) -> None:
         """Send a notification; ``params`` is JSON text."""
-        self._perform(self.conversation.notify(method, params))
+        self._life.perform(self.conversation.notify(method, params))
 
     def send_raw(self, body: bytes) -> None:
         """Send any bytes as one line (as several, if they hold line ends)."""
-        self._perform(self.conversation.send_raw(body))
+        self._life.perform(self.conversation.send_raw(body))
 
     def answer(
         self, id_text: str, result: str | None = None, error: tuple[int, str, str | None] | None = None
@@ -186,8 +161,8 @@ class Connection:
         """Answer a request of the inbox with the JSON text of a result, or an error (code, message,
         JSON text of data). False when it is not open any more."""
         actions = self.conversation.answer(id_text, result, error)
-        self._perform(actions)
-        self.dealings.answered(id_text, self._publisher.last_seq)
+        self._life.perform(actions)
+        self.dealings.answered(id_text, self._life.publisher.last_seq)
         return bool(actions)
 
     def set_roots(self, roots: Sequence[Root]) -> None:
@@ -201,15 +176,7 @@ class Connection:
 
         Raises ``ProtocolError`` for an error of the server, ``ConnectionFailed`` for no answer.
         """
-        pages = Pages(LIST_METHODS[method])
-        while pages.more:
-            outcome = await self.request(method, pages.params)
-            if outcome.how == "error":
-                raise ProtocolError(f"{self.name}: {method} failed: {outcome.sentence}; see the frame log.")
-            if outcome.how != "result":
-                raise ConnectionFailed(f"{self.name}: {method} was not answered: {outcome.sentence}")
-            pages.take(await parsed(outcome))
-        return pages.items
+        return await read_all(self.name, method, self.request)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Read every list the server offers, or with ``force`` also those it does not. What fails
@@ -224,8 +191,8 @@ class Connection:
 
     async def close(self) -> None:
         """End the connection and wait until its server is gone."""
-        self._stopped.set()
-        await self._finished.wait()
+        self._life.stopping.set()
+        await self._life.finished.wait()
 
     async def reconnect(self) -> Connection:
         """Connect to the same target again: a new connection of the same name. This one is closed
@@ -235,152 +202,32 @@ class Connection:
             self.successor = self._owner.again(self)
         return self.successor
 
-    # The life of it
-
     async def run(self) -> None:
-        """Start the server, talk to it, end it. Never raises but for a cancellation."""
-        try:
-            await self._converse()
-        except NotStarted as failure:
-            self._perform(self.conversation.happened(Event.START))
-            self._perform(self.conversation.happened(Event.START_FAILED, failure.why, failure.next_step))
-        except Exception:
-            _LOG.exception("connection %s", self.name)
-            why = "The workbench itself failed on this connection."
-            self._perform(self.conversation.lost(why, time.monotonic(), "See the log file; connect again."))
-        finally:
-            self._end()
+        """Live; whoever made the connection calls this once, in a task."""
+        await self._life.run()
 
-    async def _converse(self) -> None:
-        conversation = self.conversation
-        async with open_stdio(self.target, self._tap, self._received) as transport:
-            self._transport = transport
-            self._perform(conversation.start(time.monotonic()))
-            async with anyio.create_task_group() as group:
-                self.listings.attend(group)
-                group.start_soon(self._time.run)
-                await _first(transport.over, self._stopped)
-                group.cancel_scope.cancel()
-            if not transport.over.is_set():
-                self._perform(conversation.closing())
-            elif self.state not in OVER:
-                self._lose()
-        if transport.forced:
-            view = self.view
-            self._perform(conversation.happened(Event.FORCED, view.why, view.next_step))
-
-    def _lose(self) -> None:
-        """The server went by itself, or closed its stdout; the fold knows the words for an exit."""
-        view = self.view
-        gone = view.state in OVER
-        why = view.why if gone else "The server closed its stdout, so nothing more can come from it."
-        step = view.next_step if gone else "Read its stderr, then connect again."
-        self._perform(self.conversation.lost(why, time.monotonic(), step))
-
-    def _end(self) -> None:
-        """What is true of every connection that is over."""
-        if self.state not in OVER:
-            self._perform(self.conversation.closing())
-        self._perform(self.conversation.lost("The connection was closed.", time.monotonic()))
-        self._transport = None
-        self.listings.stop()
-        for id_text in list(self.inbox):
-            self.dealings.answered(id_text, self._publisher.last_seq)
-        view = self.view
-        facts = {"closed_ns": time.time_ns(), "closed_how": str(view.state), "exit_code": view.exit_code}
-        self._owner.describe(self, facts)
-        self._publisher.publish()
-        self._owner.changed("connection", self, self._publisher.last_seq)
-        self._settled.set()
-        self._finished.set()
-
-    # What the conversation decides
-
-    def _received(self, seq: int, decoded: Decoded) -> None:
-        self._perform(self.conversation.receive(decoded, seq, time.monotonic()))
-
-    def _on_time(self) -> None:
-        self._perform(self.conversation.tick(time.monotonic()))
-
-    def _perform(self, actions: Sequence[Action]) -> None:
-        for action in actions:
-            if isinstance(action, Send):
-                self._send(action)
-            elif isinstance(action, StateChanged):
-                self._on_state(action)
-            elif isinstance(action, Notified):
-                self._on_notified(action)
-            else:
-                self.dealings.take(action)
-        if actions:
-            self._time.moved()
-
-    def _send(self, action: Send) -> None:
-        if self._transport is not None:
-            self.dealings.sent(action, self._transport.send(action.body))
-
-    def _on_notified(self, action: Notified) -> None:
-        changed = CHANGED_LISTS.get(action.method, ())
-        if changed and self.listing:
-            self.listings.want((method for method in changed if self.offers(method)), changed=True)
-
-    def _on_state(self, action: StateChanged) -> None:
-        if action.state is State.READY:
-            self._on_ready()
-        elif action.state in FAILED:
-            view = self.view
-            # A frame tells what no other frame tells: an exit or a signal speaks for itself.
-            if view.state is not action.state or view.next_step != action.next:
-                self._tap.process("failed", state=str(action.state), why=action.why, next=action.next)
-            self._stopped.set()
-            self._settled.set()
-        self._publisher.publish()
+    # What happens
 
     def _on_ready(self) -> None:
-        self._was_ready = True
-        self._owner.describe(self, _agreed(self.conversation))
+        self._owner.describe(self, agreed(self.conversation))
         level = self.target.log_level
         if level is not None and self.offers("logging/setLevel"):
             self.call("logging/setLevel", dumps({"level": level}))
         if self.listing:
             self.listings.want(method for method in LIST_METHODS if self.offers(method))
-        self._settled.set()
 
-    def _tell(self, seq: int) -> None:
-        self._owner.changed("connection", self, seq)
+    def _on_notified(self, method: str) -> None:
+        changed = CHANGED_LISTS.get(method, ())
+        if changed and self.listing:
+            self.listings.want((method for method in changed if self.offers(method)), changed=True)
 
+    def _on_end(self) -> None:
+        self._owner.describe(self, ended(self.view, time.time_ns()))
+        self._tell("connection", self._life.publisher.last_seq)
 
-async def parsed(outcome: Outcome) -> Any:
-    """The result of an outcome; a large one is parsed in a thread, so that no connection waits."""
-    if outcome.large:
-        return await anyio.to_thread.run_sync(lambda: outcome.result)
-    return outcome.result
-
-
-def _agreed(conversation: Conversation) -> dict[str, Any]:
-    """What a recording says of a connection whose handshake is done; objects as JSON text."""
-    return {
-        "era": "handshake",
-        "era_found": "offered",
-        "revision": conversation.revision,
-        "client_info": dumps(conversation.client_info),
-        "server_info": dumps(conversation.server_info),
-        "client_capabilities": dumps(conversation.capabilities),
-        "server_capabilities": dumps(conversation.server_capabilities),
-    }
+    def _tell(self, what: str, seq: int) -> None:
+        self._owner.changed(what, self, seq)
 
 
 def _plain(root: Root) -> dict[str, Any]:
     return root.model_dump(exclude_none=True)
-
-
-async def _first(*events: anyio.Event) -> None:
-    """Wait for any of these."""
-
-    async def wait(event: anyio.Event) -> None:
-        await event.wait()
-        group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        for event in events:
-            group.start_soon(wait, event)

@@ -80,6 +80,11 @@ class Dealings:
         if self.inbox.pop(id_text, None) is not None:
             self._changed("inbox", seq)
 
+    def forget(self, seq: int) -> None:
+        """The connection is over: nobody waits for answers any more."""
+        for id_text in list(self.inbox):
+            self.answered(id_text, seq)
+
     def _completed(self, action: Completed) -> None:
         call = self.calls.pop(action.id, None)
         seq = action.outcome.seq or 0

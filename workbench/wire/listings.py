@@ -8,11 +8,15 @@ list that fails or hangs holds up no other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
-from workbench.errors import WorkbenchError
+from workbench.core.actions import Outcome
+from workbench.core.methods import LIST_METHODS
+from workbench.core.pages import Pages
+from workbench.errors import ConnectionFailed, ProtocolError, WorkbenchError
 
 #: How long is waited after a change for the next one, so that a burst is one reading (seconds).
 BURST = 0.05
@@ -71,3 +75,30 @@ class Listings:
         self._again.pop(method, None)
         if not self._again:
             self._idle.set()
+
+
+#: Sends a request with these params (JSON text) and waits for its end.
+Request = Callable[[str, str | None], Awaitable[Outcome]]
+
+
+async def read_all(name: str, method: str, request: Request) -> list[dict[str, Any]]:
+    """All items of a listing of the connection ``name``; see ``Pages`` for the guard.
+
+    Raises ``ProtocolError`` for an error of the server, ``ConnectionFailed`` for no answer.
+    """
+    pages = Pages(LIST_METHODS[method])
+    while pages.more:
+        outcome = await request(method, pages.params)
+        if outcome.how == "error":
+            raise ProtocolError(f"{name}: {method} failed: {outcome.sentence}; see the frame log.")
+        if outcome.how != "result":
+            raise ConnectionFailed(f"{name}: {method} was not answered: {outcome.sentence}")
+        pages.take(await parsed(outcome))
+    return pages.items
+
+
+async def parsed(outcome: Outcome) -> Any:
+    """The result of an outcome; a large one is parsed in a thread, so that no connection waits."""
+    if outcome.large:
+        return await anyio.to_thread.run_sync(lambda: outcome.result)
+    return outcome.result

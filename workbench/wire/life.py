@@ -1,0 +1,172 @@
+"""The life of one connection: its server is started, talked to and ended.
+
+The conversation decides and this performs: what is to be sent goes through the
+transport, what has happened goes to whoever waits for it, and what no other
+frame tells becomes a frame. Whatever a server does ends here as a state.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+import anyio
+
+from workbench.config import Target
+from workbench.core.actions import Action, Notified, Send, StateChanged
+from workbench.core.conversation import Conversation
+from workbench.core.fold import ConnectionFold
+from workbench.core.frame import Clock, Sink
+from workbench.core.jsonrpc import Decoded
+from workbench.core.lifecycle import FAILED, OVER, Event, State
+from workbench.wire.command import NotStarted
+from workbench.wire.dealings import Dealings
+from workbench.wire.listings import Listings
+from workbench.wire.publishing import Publisher
+from workbench.wire.stdio import StdioTransport, open_stdio
+from workbench.wire.tap import Tap
+from workbench.wire.timekeeping import Timekeeper
+
+_LOG = logging.getLogger(__name__)
+
+
+class Life:
+    """Lived once, by ``run``, in a task of its own.
+
+    ``settled`` is set when the handshake has ended, well or not; ``was_ready`` says which.
+    Setting ``stopping`` ends the connection, ``finished`` is set when nothing of it is left.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        sink: Sink,
+        fold: ConnectionFold,
+        conversation: Conversation,
+        listings: Listings,
+        changed: Callable[[str, int], None],
+        clock: Clock | None = None,
+    ) -> None:
+        self.settled = anyio.Event()
+        self.stopping = anyio.Event()
+        self.finished = anyio.Event()
+        self.was_ready = False
+        self.on_ready: Callable[[], None] = lambda: None
+        self.on_notified: Callable[[str], None] = lambda _: None
+        self.on_end: Callable[[], None] = lambda: None
+        self.publisher = Publisher(fold, lambda seq: changed("connection", seq))
+        self._tap = Tap(sink, fold.view.number, self.publisher.seen, clock)
+        self.dealings = Dealings(self._tap, changed)
+        self._target = target
+        self._conversation = conversation
+        self._listings = listings
+        self._time = Timekeeper(conversation.next_deadline, self._on_time)
+        self._transport: StdioTransport | None = None
+
+    @property
+    def can_send(self) -> bool:
+        """Whether there is a server to send to."""
+        return self._transport is not None
+
+    async def run(self) -> None:
+        """Start the server, talk to it, end it. Never raises but for a cancellation."""
+        conversation = self._conversation
+        try:
+            await self._converse()
+        except NotStarted as failure:
+            self.perform(conversation.happened(Event.START))
+            self.perform(conversation.happened(Event.START_FAILED, failure.why, failure.next_step))
+        except Exception:
+            _LOG.exception("connection %s", self.publisher.view.name)
+            why = "The workbench itself failed on this connection."
+            self.perform(conversation.lost(why, time.monotonic(), "See the log file; connect again."))
+        finally:
+            self._end()
+
+    def perform(self, actions: Sequence[Action]) -> None:
+        """Do what the conversation has decided."""
+        for action in actions:
+            if isinstance(action, Send):
+                if self._transport is not None:
+                    self.dealings.sent(action, self._transport.send(action.body))
+            elif isinstance(action, StateChanged):
+                self._on_state(action)
+            elif isinstance(action, Notified):
+                self.on_notified(action.method)
+            else:
+                self.dealings.take(action)
+        if actions:
+            self._time.moved()
+
+    async def _converse(self) -> None:
+        conversation = self._conversation
+        async with open_stdio(self._target, self._tap, self._received) as transport:
+            self._transport = transport
+            self.perform(conversation.start(time.monotonic()))
+            async with anyio.create_task_group() as group:
+                self._listings.attend(group)
+                group.start_soon(self._time.run)
+                await _first(transport.over, self.stopping)
+                group.cancel_scope.cancel()
+            if not transport.over.is_set():
+                self.perform(conversation.closing())
+            elif conversation.state not in OVER:
+                self._lose()
+        if transport.forced:
+            view = self.publisher.view
+            self.perform(conversation.happened(Event.FORCED, view.why, view.next_step))
+
+    def _received(self, seq: int, decoded: Decoded) -> None:
+        self.perform(self._conversation.receive(decoded, seq, time.monotonic()))
+
+    def _on_time(self) -> None:
+        self.perform(self._conversation.tick(time.monotonic()))
+
+    def _lose(self) -> None:
+        """The server went by itself, or closed its stdout; the fold knows the words for an exit."""
+        view = self.publisher.view
+        gone = view.state in OVER
+        why = view.why if gone else "The server closed its stdout, so nothing more can come from it."
+        step = view.next_step if gone else "Read its stderr, then connect again."
+        self.perform(self._conversation.lost(why, time.monotonic(), step))
+
+    def _on_state(self, action: StateChanged) -> None:
+        if action.state is State.READY:
+            self.was_ready = True
+            self.on_ready()
+            self.settled.set()
+        elif action.state in FAILED:
+            view = self.publisher.view
+            # A frame tells what no other frame tells: an exit or a signal speaks for itself.
+            if view.state is not action.state or view.next_step != action.next:
+                self._tap.process("failed", state=str(action.state), why=action.why, next=action.next)
+            self.stopping.set()
+            self.settled.set()
+        self.publisher.publish()
+
+    def _end(self) -> None:
+        """What is true of every connection that is over."""
+        conversation = self._conversation
+        if conversation.state not in OVER:
+            self.perform(conversation.closing())
+        self.perform(conversation.lost("The connection was closed.", time.monotonic()))
+        self._transport = None
+        self._listings.stop()
+        self.dealings.forget(self.publisher.last_seq)
+        self.publisher.publish()
+        self.on_end()
+        self.settled.set()
+        self.finished.set()
+
+
+async def _first(*events: anyio.Event) -> None:
+    """Wait for any of these."""
+
+    async def wait(event: anyio.Event) -> None:
+        await event.wait()
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for event in events:
+            group.start_soon(wait, event)
