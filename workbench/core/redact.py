@@ -121,6 +121,8 @@ SHAPES = (
 )
 
 _NEEDLES = tuple((literal, shape) for shape in SHAPES for literal in shape.literals)
+_NUMBER = re.compile(rb"[0-9.eE+-]+")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PLACEHOLDER = re.compile(rb"<redacted:\d+ [^<>\"\\]{1,80}>")
 _PROTOCOL_BEFORE = re.compile(
     rb'"(?:' + b"|".join(name.encode() for name in PROTOCOL_MEMBERS) + rb')"\s*:\s*"$'
@@ -204,7 +206,7 @@ class Redactor:
         kept: list[tuple[int, int, str]] = []
         end = 0
         for hit in sorted(found, key=lambda hit: (hit[0], -hit[1])):
-            if hit[0] >= end and not self._protected(body, hit[0]):
+            if hit[0] >= end and not self._protected(body, hit[0]) and not _is_bare(body, *hit[:2]):
                 kept.append(hit)
                 end = hit[1]
         return kept
@@ -218,6 +220,13 @@ class Redactor:
         number = self._numbers.setdefault(exact, len(self._numbers) + 1)
         self.found[label] = self.found.get(label, 0) + 1
         return f"<redacted:{number} {label}>".encode()
+
+
+def _is_bare(body: bytes, start: int, end: int) -> bool:
+    """Whether what looks like a secret is a JSON number (or part of one): that keeps its type."""
+    if body[:1] not in (b"{", b"[") or not _NUMBER.fullmatch(body, start, end):
+        return False
+    return not any(string.start() < start and end < string.end() for string in _STRING.finditer(body))
 
 
 def _shapes(body: bytes) -> list[tuple[int, int, str]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sqlite3
+from typing import IO
 
 from workbench.errors import RecordingError
 from workbench.store.formats.text import export_text, import_text
@@ -25,11 +25,11 @@ def copy(source: str, target: str) -> None:
         opened.db.close()
 
 
-def export(source: str, out: io.TextIOBase, *, session: int | None = None) -> None:
+def export(source: str, out: IO[str], *, session: int | None = None) -> None:
     """Write a recording, in whatever form, as text. Raises ``RecordingError``."""
     opened = open_recording(source)
     try:
-        export_text(opened.db, out, session=session)  # type: ignore[arg-type]
+        export_text(opened.db, out, session=session)
     finally:
         opened.db.close()
 

@@ -285,7 +285,7 @@ class Reader:
             Channel(channel),
             Kind(kind),
             size,
-            preview,
+            preview or b"",  # SQLite's substr of an empty blob is NULL
             method,
             id,
             name,

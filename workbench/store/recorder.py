@@ -239,9 +239,7 @@ class Recorder:
             self._write(units, statements)
 
     def _write(self, units: list[Unit], statements: list[tuple[str, tuple[Any, ...]]]) -> None:
-        if self._gap:
-            self._close_gap()
-        batch = Batch()
+        batch = self._batch()
         weight = count = 0
         for unit in units:
             self._rows.add(unit, batch)
@@ -249,7 +247,7 @@ class Recorder:
             weight += len(unit.data) + UNIT_BYTES
             if batch.size >= COMMIT_BYTES:
                 self._commit(batch, statements, count, weight)
-                batch, statements, weight, count = Batch(), [], 0, 0
+                batch, statements, weight, count = self._batch(), [], 0, 0
         if count or statements:
             self._commit(batch, statements, count, weight)
 
@@ -258,6 +256,9 @@ class Recorder:
     ) -> None:
         try:
             self._insert(batch, statements)
+            if batch.frames:
+                self._gap = 0
+                self.trouble = ""
         except sqlite3.Error as error:
             self._refused(batch, error)
         with self._settled:
@@ -283,30 +284,26 @@ class Recorder:
     def _refused(self, batch: Batch, error: sqlite3.Error) -> None:
         """The disk takes no more: drop the batch, count it, say so once."""
         self._rows.drop(len(batch.frames))
-        self._gap += len(batch.frames)
-        self.lost += len(batch.frames)
+        lost = len(batch.frames) - batch.notes
+        self._gap += lost
+        self.lost += lost
         if not self.trouble:
             self.trouble = f"The recording cannot be written ({error}); frames are counted but not kept."
             if self._on_trouble is not None:
                 self._on_trouble(self.trouble)
 
-    def _close_gap(self) -> None:
-        """Say how many frames are missing, as soon as that can be written."""
-        gap, self._gap = self._gap, 0
+    def _batch(self) -> Batch:
+        """A new batch; after lost frames it begins with the note that counts them."""
         batch = Batch()
-        text = dumps({"event": "gap", "frames": gap}).encode()
-        note = Unit(0, Direction.NONE, Channel.NOTE, text, self._clock.wall_ns(), self._clock.mono_ns())
-        self._rows.add(note, batch)
-        try:
-            self._insert(batch, [])
-        except sqlite3.Error:
-            self._rows.drop(1)
-            self._gap = gap
-            return
-        self.trouble = ""
+        if self._gap:
+            text = dumps({"event": "gap", "frames": self._gap}).encode()
+            wall, mono = self._clock.wall_ns(), self._clock.mono_ns()
+            self._rows.add(Unit(0, Direction.NONE, Channel.NOTE, text, wall, mono), batch)
+            batch.notes = 1
+        return batch
 
     def _finish(self, ended_how: str) -> None:
-        batch = Batch()
+        batch = self._batch()
         self._rows.rest(self._clock.wall_ns(), self._clock.mono_ns(), batch)
         ended = (
             "UPDATE session SET ended_ns=?, ended_how=? WHERE number=1",
@@ -342,6 +339,7 @@ def create_database(path: str | None, uri: str = "") -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         if path is not None:
+            db.execute(f"PRAGMA page_size={schema.PAGE_BYTES}")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
         schema.create(db)

@@ -15,7 +15,7 @@ from workbench.core.jsonrpc import Message, decode, dumps
 from workbench.core.lines import LineSplitter
 from workbench.core.methods import name_of
 from workbench.core.redact import Redactor
-from workbench.store.schema import INLINE_BODY, PART_BYTES
+from workbench.store.schema import INLINE_BODY, PART_BYTES, SMALL_PART_BYTES
 
 #: Open requests that are remembered for pairing; the oldest beyond it stay unpaired.
 MAX_OPEN = 200_000
@@ -37,7 +37,7 @@ _FIXED_KINDS = {
 class Batch:
     """The rows of one transaction. ``size`` is the bytes of the bodies in it."""
 
-    __slots__ = ("bodies", "frames", "messages", "pairs", "size", "words")
+    __slots__ = ("bodies", "frames", "messages", "notes", "pairs", "size", "words")
 
     def __init__(self) -> None:
         self.frames: list[tuple[Any, ...]] = []
@@ -46,6 +46,8 @@ class Batch:
         self.pairs: list[tuple[int, int]] = []
         self.words: list[tuple[int, str]] = []
         self.size = 0
+        #: Frames in it that are our own words about lost ones.
+        self.notes = 0
 
     def write(self, db: sqlite3.Connection) -> None:
         """Insert everything, inside the transaction that the caller has begun."""
@@ -141,9 +143,9 @@ class RowMaker:
         stored: int | None = None
         if len(body) > INLINE_BODY:
             stored = len(body)
+            step = PART_BYTES if stored > PART_BYTES else SMALL_PART_BYTES
             batch.bodies += [
-                (key, part, body[at : at + PART_BYTES])
-                for part, at in enumerate(range(0, stored, PART_BYTES))
+                (key, part, body[at : at + step]) for part, at in enumerate(range(0, stored, step))
             ]
             body = body[:PREVIEW_BYTES]
             batch.size += stored

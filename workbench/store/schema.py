@@ -24,8 +24,14 @@ VERSION = 1
 #: Bodies up to this size stand in the frame's row, larger ones in parts.
 INLINE_BODY = 4096
 
-#: The size of a part of a larger body. SQLite refuses values above 1 GB.
+#: The size of a part of a body above this size. SQLite refuses values above 1 GB.
 PART_BYTES = 1 << 20
+
+#: The size of a part of a body below it: four of them fill a page, so that little is wasted.
+SMALL_PART_BYTES = 4000
+
+#: Pages of 16 KiB hold several rows of a few KiB each; with SQLite's 4 KiB half of a page stays empty.
+PAGE_BYTES = 16384
 
 TABLES = """
 CREATE TABLE session (
