@@ -11,6 +11,7 @@ from tests.servers import floods_stderr
 from tests.servers.targets import server
 from tests.wire.stage import MemorySink, arguments, call_tool, running, text_of, until
 from workbench.core.frame import Channel, Ending
+from workbench.wire.stdio import MAX_PROMPTED
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +87,23 @@ async def test_the_view_is_published_merged_and_is_complete_in_the_end() -> None
     assert len(connection.view.logs) <= 2_000
     told = connection._owner.changes  # type: ignore[attr-defined]
     assert len(told) < len(sink.units) / 20
+
+
+async def test_more_calls_than_a_server_reads_while_it_answers_all_get_through() -> None:
+    async with running(server("minimal")) as (connection, _):
+        await connection.ready()
+        calls = [connection.call("tools/call", arguments(str(number) * 100)) for number in range(12_000)]
+        with anyio.fail_after(30):
+            for call in calls:
+                assert (await call.wait()).how == "result"
+
+
+async def test_a_server_that_asks_without_end_and_reads_nothing_is_not_listened_to_without_end() -> None:
+    async with running(server("pings_without_reading", timeouts={"shutdown": 0.2})) as (connection, sink):
+        await connection.ready()
+        await until(lambda: len(sink.units) > 2 * MAX_PROMPTED)
+        height = -1
+        while height != len(sink.units):  # it comes to rest
+            height = len(sink.units)
+            await anyio.sleep(0.1)
+        assert height < 2 * MAX_PROMPTED + 5_000

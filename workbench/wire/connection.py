@@ -141,7 +141,8 @@ class Connection:
         try:
             return await call.wait()
         finally:
-            call.cancel()
+            if self.state is State.READY:  # a connection that ends has nobody to tell
+                call.cancel()
 
     def cancel(self, number: int, reason: str | None = None) -> None:
         """Give a request up and tell the server."""

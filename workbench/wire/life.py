@@ -88,8 +88,7 @@ class Life:
         """Do what the conversation has decided."""
         for action in actions:
             if isinstance(action, Send):
-                if self._transport is not None:
-                    self.dealings.sent(action, self._transport.send(action.body))
+                self._send(action)
             elif isinstance(action, StateChanged):
                 self._on_state(action)
             elif isinstance(action, Notified):
@@ -98,6 +97,11 @@ class Life:
                 self.dealings.take(action)
         if actions:
             self._time.moved()
+
+    def _send(self, action: Send) -> None:
+        if self._transport is not None:
+            prompted = action.about.startswith("policy ")
+            self.dealings.sent(action, self._transport.send(action.body, prompted))
 
     async def _converse(self) -> None:
         conversation = self._conversation
@@ -108,11 +112,11 @@ class Life:
                 self._listings.attend(group)
                 group.start_soon(self._time.run)
                 await _first(transport.over, self.stopping)
+                if not transport.over.is_set():
+                    self.perform(conversation.closing())
+                elif conversation.state not in OVER:
+                    self._lose()
                 group.cancel_scope.cancel()
-            if not transport.over.is_set():
-                self.perform(conversation.closing())
-            elif conversation.state not in OVER:
-                self._lose()
         if transport.forced:
             view = self.publisher.view
             self.perform(conversation.happened(Event.FORCED, view.why, view.next_step))

@@ -20,12 +20,16 @@ Undelivered = Callable[[int, str], None]
 
 
 class Outbox:
-    """Writes lines to a pipe in order. ``add`` never blocks; ``run`` is the task that writes."""
+    """Writes lines to a pipe in order. ``add`` never blocks; ``run`` is the task that writes.
+
+    ``prompted`` is how many lines wait that the child made us write by what it sent.
+    """
 
     def __init__(self, descriptor: int, undelivered: Undelivered) -> None:
         self._descriptor = descriptor
         self._undelivered = undelivered
-        self._lines: deque[bytes] = deque()
+        self.prompted = 0
+        self._lines: deque[tuple[bytes, bool]] = deque()
         self._written = 0  # bytes of the first line that are out
         self._more = anyio.Event()
         self._empty = anyio.Event()
@@ -33,12 +37,10 @@ class Outbox:
         self._ended = anyio.Event()
         self._broken = ""
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def add(self, line: bytes) -> None:
+    def add(self, line: bytes, prompted: bool = False) -> None:
         """Put a line in, its line ending included."""
-        self._lines.append(line)
+        self._lines.append((line, prompted))
+        self.prompted += prompted
         if self._broken:
             self._give_up()
         self._more.set()
@@ -76,9 +78,11 @@ class Outbox:
     async def _write(self) -> None:
         while True:
             while self._lines:
-                await write_all(self._descriptor, self._lines[0], self._wrote)
+                line, prompted = self._lines[0]
+                await write_all(self._descriptor, line, self._wrote)
                 self._lines.popleft()
                 self._written = 0
+                self.prompted -= prompted
             self._empty.set()
             await self._more.wait()
             self._more, self._empty = anyio.Event(), anyio.Event()
@@ -87,9 +91,9 @@ class Outbox:
         self._written = count
 
     def _give_up(self) -> None:
-        missing = sum(map(len, self._lines)) - self._written
+        missing = sum(len(line) for line, _ in self._lines) - self._written
         self._lines.clear()
-        self._written = 0
+        self._written = self.prompted = 0
         self._empty.set()
         if missing:
             self._undelivered(missing, self._broken)

@@ -37,9 +37,9 @@ LONGEST_LINE = 512 * 1024 * 1024
 #: The same for stderr, where nothing is lost by a cut.
 LONGEST_STDERR = 1024 * 1024
 
-#: Bodies that wait for a child that does not read. Beyond it we stop reading from that child, because
-#: the only peer that can get there makes us answer without end and never reads the answers.
-MAX_UNSENT = 10_000
+#: Answers that wait for a child that asks and does not read. Beyond it we stop reading from that child.
+#: What a user sends is not counted: a child may well write before it reads on, and both would wait.
+MAX_PROMPTED = 10_000
 
 #: How long is read on after the exit, in case something still holds the pipes (seconds).
 DRAIN = 0.5
@@ -77,14 +77,15 @@ class StdioTransport:
         self._child = self._start()
         self._outbox = Outbox(self._child.stdin, self._undelivered)
 
-    def send(self, body: bytes) -> int:
+    def send(self, body: bytes, prompted: bool = False) -> int:
         """Hand a body over and write it when the child reads. Returns its frame's ``seq`` (the
-        first one's, when the body holds line ends and so becomes several lines)."""
+        first one's, when the body holds line ends and so becomes several lines). ``prompted``
+        tells that nobody but the server is the reason for it."""
         first = 0
         for line in body.split(b"\n"):
             seq, _ = self._tap.message(Direction.TO_SERVER, line)
             first = first or seq
-            self._outbox.add(line + b"\n")
+            self._outbox.add(line + b"\n", prompted)
         return first
 
     # Beginning
@@ -139,7 +140,7 @@ class StdioTransport:
         self._read["stderr"].set()
 
     def _has_room(self) -> bool:
-        return len(self._outbox) < MAX_UNSENT and self._tap.sink.has_room()
+        return self._outbox.prompted < MAX_PROMPTED and self._tap.sink.has_room()
 
     def _undelivered(self, count: int, why: str) -> None:
         self._tap.process("undelivered", bytes=count, why=why)
