@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from workbench.core.frame import ANSWERS, Channel, Direction, Frame, Kind
 from workbench.errors import RecordingError, UsageError
+from workbench.replay.selfcheck import Verdict, selfcheck
 from workbench.store.copying import export
 from workbench.store.reader import Reader
 
@@ -44,12 +45,25 @@ class Part(NamedTuple):
 WHOLE = Part()
 
 
+class Checked(NamedTuple):
+    """A connection by name, and whether it replays."""
+
+    connection: str
+    verdict: Verdict
+
+
 class Kept(NamedTuple):
-    """A fixture that was written. ``redacted`` counts each placeholder in it."""
+    """A fixture that was written. ``redacted`` counts each placeholder in it; ``checked`` tells
+    of each connection whether it replays."""
 
     path: str
     frames: int
     redacted: dict[str, int]
+    checked: tuple[Checked, ...]
+
+    @property
+    def replays(self) -> bool:
+        return all(each.verdict.whole for each in self.checked)
 
 
 def keep(source: str, name: str, part: Part = WHOLE, folder: str = FOLDER) -> Kept:
@@ -70,7 +84,16 @@ def keep(source: str, name: str, part: Part = WHOLE, folder: str = FOLDER) -> Ke
             export(source, _Selection(out, numbers, part), session=session)  # type: ignore[arg-type]
     except OSError as error:
         raise RecordingError(f"{path} cannot be written ({error.strerror}); choose another folder.") from None
-    return Kept(path, len(numbers), redacted)
+    return Kept(path, len(numbers), redacted, check(path))
+
+
+def check(path: str, session: int | None = None) -> tuple[Checked, ...]:
+    """Replay each connection of a recording against itself. Raises ``RecordingError``."""
+    with Reader.open(path, session=session) as reader:
+        return tuple(
+            Checked(row.name or str(row.number), selfcheck(reader.frames(connection=row.number)))
+            for row in reader.connections()
+        )
 
 
 def fixture_path(name: str, folder: str = FOLDER) -> str:
@@ -99,19 +122,23 @@ def _chosen(reader: Reader, part: Part) -> dict[int, int]:
     questions: set[tuple[int, Direction, str | None]] = set()
     for frame in reader.frames(connection=part.connection):
         inside = (part.first or 1) <= frame.seq and (part.last is None or frame.seq <= part.last)
-        asked = (
-            frame.connection,
-            Direction(3 - frame.direction) if frame.direction else frame.direction,
-            frame.id,
-        )
-        if frame.kind in ANSWERS and asked in questions:
-            questions.discard(asked)
-            inside = True
+        if frame.kind in ANSWERS and not part.whole:
+            # An answer goes with its question, wherever the range begins or ends.
+            question = (frame.connection, _OTHER_WAY[frame.direction], frame.id)
+            inside = question in questions
+            questions.discard(question)
         if inside or _opens(frame):
             wanted.append(frame.seq)
             if frame.kind is Kind.REQUEST:
                 questions.add((frame.connection, frame.direction, frame.id))
     return {seq: number for number, seq in enumerate(wanted, 1)}
+
+
+_OTHER_WAY = {
+    Direction.TO_SERVER: Direction.TO_CLIENT,
+    Direction.TO_CLIENT: Direction.TO_SERVER,
+    Direction.NONE: Direction.NONE,
+}
 
 
 def _opens(frame: Frame) -> bool:

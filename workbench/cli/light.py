@@ -12,9 +12,9 @@ import click
 @click.argument("arguments", nargs=-1)
 def record(arguments: tuple[str, ...]) -> int:
     """Stand in for a server and record what passes."""
-    from workbench.cli import record as light
+    from workbench.cli.record import main
 
-    return light.main(list(arguments))
+    return main(list(arguments))
 
 
 @click.group()
@@ -26,6 +26,6 @@ def replay() -> None:
 @click.argument("arguments", nargs=-1)
 def server(arguments: tuple[str, ...]) -> int:
     """Serve a recording as a mock server over stdio."""
-    from workbench.cli import replay_server as light
+    from workbench.cli.replay_server import main
 
-    return light.main(list(arguments))
+    return main(list(arguments))

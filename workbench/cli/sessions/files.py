@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from typing import cast
 
 import click
 
@@ -34,18 +36,22 @@ def copy(file: str, target: str) -> int:
 @click.option("-o", "--output", "target", metavar="OUT", help="Write to this file, not to stdout.")
 def export(file: str, target: str | None) -> int:
     """Write a recording in its text form: JSON lines, made to be reviewed and kept in git."""
+    from workbench.keep import check
     from workbench.store.copying import export as export_recording
     from workbench.store.library import resolve
 
     selection = resolve(file)
     if target is None:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
-        export_recording(selection.path, sys.stdout, session=selection.session)  # type: ignore[arg-type]
+        stdout = cast("io.TextIOWrapper", sys.stdout)
+        stdout.reconfigure(encoding="utf-8", newline="\n")
+        export_recording(selection.path, stdout, session=selection.session)
         return 0
     _must_be_new(target)
     with open(target, "x", encoding="utf-8", newline="\n") as out:
         export_recording(selection.path, out, session=selection.session)
     output.note(f"exported to {target}")
+    for each in check(target):
+        output.note(f"{each.connection} {each.verdict}")
     return 0
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from workbench.cli import output
 from workbench.cli.sessions.frames import connection_number
+
+if TYPE_CHECKING:
+    from workbench.keep import Kept
 
 
 @click.command()
@@ -30,7 +35,7 @@ def keep(
     SESSION is a FILE. Tells what was redacted in it and whether it replays, and how to use it. The
     handshake, and the answers to kept requests, come along with a part.
     """
-    from workbench.keep import Part, uses
+    from workbench.keep import Part
     from workbench.keep import keep as keep_recording
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
@@ -41,22 +46,42 @@ def keep(
         number = connection_number(names, connection or selection.connection)
     kept = keep_recording(selection.path, name, Part(selection.session, number, first, last), folder)
     if as_json:
-        output.json_document(
-            {"path": kept.path, "frames": kept.frames, "redacted": kept.redacted, "uses": uses(kept.path)}
-        )
-        return 0
+        output.json_document(_as_data(kept))
+    else:
+        _print(kept)
+    return 0
+
+
+def _as_data(kept: Kept) -> dict[str, Any]:
+    from workbench.keep import uses
+
+    return {
+        "path": kept.path,
+        "frames": kept.frames,
+        "redacted": kept.redacted,
+        "replays": kept.replays,
+        "connections": [
+            {"connection": each.connection, "says": str(each.verdict), "problems": each.verdict.problems}
+            for each in kept.checked
+        ],
+        "uses": uses(kept.path),
+    }
+
+
+def _print(kept: Kept) -> None:
+    from workbench.keep import uses
+
     output.line(f"kept {kept.frames} frames in {kept.path}")
     if kept.redacted:
         output.line("redacted:")
-        output.table(
-            ("", ""),
-            [(what, f"{times} times") for what, times in kept.redacted.items()],
-            indent=2,
-            header=False,
-        )
+        rows = [(what, f"{times} times") for what, times in kept.redacted.items()]
+        output.table(("", ""), rows, indent=2, header=False)
     else:
         output.line("nothing had to be redacted")
+    for each in kept.checked:
+        output.line(f"{each.connection} {each.verdict}")
+        for problem in each.verdict.problems:
+            output.line(f"  {problem}")
     output.line("use it:")
     for line in uses(kept.path):
         output.line(f"  {line}")
-    return 0
