@@ -94,6 +94,18 @@ class Script:
         self.code = 0
         self.notes: list[str] = []
 
+    def said_before(self, seq: int, texts: tuple[bytes, ...]) -> bool:
+        """Whether one of these stands in anything the server half sent up to a frame."""
+        cues = (self.start, *self.requests, *self.notifications)
+        return any(
+            text in part
+            for cue in cues
+            for piece in cue.pieces
+            if piece.seq <= seq
+            for part in piece.cut.parts
+            for text in texts
+        )
+
 
 def build(frames: Iterable[Frame]) -> Script:
     """The script of one connection's frames, in order. Never raises on what was recorded."""

@@ -23,6 +23,7 @@ from workbench.core.frame import Ending, Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import name_of
 from workbench.core.peek import peek
+from workbench.replay.correlate import replaced, spellings, traced
 from workbench.replay.diff import differences
 from workbench.replay.matching import Ignore, Matcher, Miss
 from workbench.replay.report import Report
@@ -119,6 +120,8 @@ class MockServer:
         self._responded: set[int] = set()
         self._next_id = 1
         self._over = False
+        #: Recorded strings and the live ones that stand for them, both as JSON text.
+        self._followed: list[tuple[bytes, bytes]] = []
         for text in script.notes:
             report.note(text)
 
@@ -226,10 +229,19 @@ class MockServer:
         if question is None:
             return []
         recorded = self._script.answers.get(question.seq)
-        if recorded is not None and self._options.on_answer != "ignore":
-            self._compare_answers(question, recorded, message)
+        if recorded is not None:
+            self._follow(question, recorded, message)
+            if self._options.on_answer != "ignore":
+                self._compare_answers(question, recorded, message)
         self._came.add(question.seq)
         return self._go_on()
+
+    def _follow(self, question: _Question, recorded: Message, live: Message) -> None:
+        """Note the strings of an answer that are to be replaced in what follows from it."""
+        for was, is_now in traced(recorded.value("result"), live.value("result")):
+            known = spellings(was)
+            if not self._script.said_before(question.seq, known):
+                self._followed += [(form, spellings(is_now)[0]) for form in known]
 
     def _compare_answers(self, question: _Question, recorded: Message, live: Message) -> None:
         how = _answer_differs(recorded, live)
@@ -305,7 +317,8 @@ class MockServer:
         else:
             if piece.what == ANSWER:
                 self._responded.add(run.cue.seq)
-            actions.append(Send(piece.cut.filled(self._live(piece, run)), piece.ending, piece.seq))
+            body = replaced(piece.cut.filled(self._live(piece, run)), self._followed)
+            actions.append(Send(body, piece.ending, piece.seq))
 
     def _live(self, piece: Piece, run: _Run) -> dict[str, str]:
         live: dict[str, str] = {}
