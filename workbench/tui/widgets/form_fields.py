@@ -7,35 +7,23 @@ many fields there are.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from rich.cells import cell_len
 from textual.geometry import Size
 from textual.strip import Strip
 
-from workbench.core.arguments import Presence, encode
+from workbench.core.arguments import Presence
 from workbench.core.forms import Field
-from workbench.tui import figures
-from workbench.tui.safe import safe_cut, safe_text
+from workbench.tui.safe import safe_cut
+from workbench.tui.widgets.form_lines import Line, lines_of, rows_of
 from workbench.tui.widgets.form_state import FormState, choices_of
 from workbench.tui.widgets.frame_columns import Pen
 from workbench.tui.widgets.line_list import TEXT, LineView
 
-#: Choices that stand under a field at once.
-CHOICES = 6
-
-#: Rows that the wire line takes at most.
-WIRE_ROWS = 3
-
 _CHIPS = (Presence.ABSENT, Presence.NULL, Presence.VALUE)
 _CHIPS_WIDTH = len("absent null value")
 _LABEL_LEAST, _LABEL_MOST = 8, 28
-
-
-class Line(NamedTuple):
-    kind: Literal["field", "about", "wrong", "choice", "more", "note", "wire", "blank"]
-    place: int = 0
-    text: str = ""
 
 
 class FormFields(LineView):
@@ -62,12 +50,12 @@ class FormFields(LineView):
     def update(self) -> None:
         """Take over what has changed in the state."""
         width = max(self.size.width, 20)
-        self._lines = list(self._made())
+        self._lines = lines_of(self.state, self.has_focus) if self.state is not None else []
         room = max(width - self._value_at - 1, 8)
-        notes = _rows(self.note, max(width - TEXT - 1, 8), self.marks.ellipsis) if self.note else []
+        notes = rows_of(self.note, max(width - TEXT - 1, 8), self.marks.ellipsis) if self.note else []
         self._foot = [Line("note", row, text) for row, text in enumerate(notes)]
         self._foot += [
-            Line("wire", row, text) for row, text in enumerate(_rows(self.wire, room, self.marks.ellipsis))
+            Line("wire", row, text) for row, text in enumerate(rows_of(self.wire, room, self.marks.ellipsis))
         ]
         size = Size(0, len(self._lines) + len(self._foot))
         if size != self.virtual_size:
@@ -84,36 +72,6 @@ class FormFields(LineView):
         """Rows for fields; the others are the foot's."""
         return max(self.shown - len(self._foot), 1)
 
-    def _made(self) -> list[Line]:
-        state = self.state
-        if state is None:
-            return []
-        lines: list[Line] = []
-        for place, field in enumerate(state.fields):
-            lines.append(Line("field", place))
-            here = place == state.current and self.has_focus
-            encoded = encode(field, state.entry(field))
-            wrong = encoded.broken or (
-                encoded.doubt if state.entry(field).presence is not Presence.ABSENT else ""
-            )
-            if wrong:
-                lines.append(Line("wrong", place, f"{field.name} {wrong}."))
-            if here and (field.why or field.description):
-                lines.append(Line("about", place, _about(field)))
-            if here and state.edit is not None and choices_of(field):
-                lines += self._choices(state, place)
-        return lines
-
-    def _choices(self, state: FormState, place: int) -> list[Line]:
-        matches = state.matches()
-        first = max(0, min((state.picked or 0) - CHOICES // 2, len(matches) - CHOICES))
-        lines = [Line("choice", at, "") for at in range(first, min(first + CHOICES, len(matches)))]
-        total = len(choices_of(state.fields[place]))
-        if len(matches) > CHOICES or not matches:
-            words = f"{figures.count(len(matches))} of {figures.count(total)} choices"
-            lines.append(Line("more", place, words if matches else f"none of {figures.count(total)} choices"))
-        return lines
-
     def _show_current(self) -> None:
         state = self.state
         if state is None:
@@ -127,7 +85,7 @@ class FormFields(LineView):
             0,
         )
         last = at
-        while last + 1 < len(self._lines) and self._lines[last + 1].kind not in ("field", "blank"):
+        while last + 1 < len(self._lines) and self._lines[last + 1].kind != "field":
             last += 1
         if at < self.top:
             self.scroll_line(at)
@@ -265,11 +223,6 @@ class FormFields(LineView):
         pen.cell(line.text, max(width - self._value_at - 1, 1), "quiet")
 
 
-def _about(field: Field) -> str:
-    parts = [f"JSON, because {field.why}." if field.why else "", field.description.strip()]
-    return " ".join(part for part in parts if part)
-
-
 def _absent_words(state: FormState, field: Field) -> str:
     """What stands where nothing was put in."""
     if state.entry(field).presence is Presence.NULL:
@@ -278,22 +231,3 @@ def _absent_words(state: FormState, field: Field) -> str:
         return f"{field.default} by default"
     choices = choices_of(field)
     return ", ".join(choice.title for choice in choices[:8]) if choices else ""
-
-
-def _rows(text: str, room: int, ellipsis: str) -> list[str]:
-    """The beginning of a text on up to ``WIRE_ROWS`` rows, broken at a blank where there is one."""
-    shown = safe_text(text[: room * WIRE_ROWS * 2])
-    rows: list[str] = []
-    while shown and len(rows) < WIRE_ROWS:
-        size = len(shown)
-        if cell_len(shown) > room:
-            size = len(safe_cut(shown, room + 1, "").rstrip()) or 1
-            while size > 1 and cell_len(shown[:size]) > room:
-                size -= 1
-            blank = shown.rfind(" ", room // 2, size)
-            size = blank + 1 if blank > 0 else size
-        rows.append(shown[:size])
-        shown = shown[size:]
-    if shown:
-        rows[-1] = safe_cut(rows[-1] + shown, room, ellipsis)
-    return rows or [""]

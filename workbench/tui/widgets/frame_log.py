@@ -11,21 +11,23 @@ one go.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.timer import Timer
 
-from workbench.core.frame import Kind, Row
+from workbench.core.frame import Row
 from workbench.tui import figures
+from workbench.tui.aside import tell
 from workbench.tui.link import link_ready, pause_for
 from workbench.tui.widgets.frame_columns import Columns, Pen, columns_at, draw_row
-from workbench.tui.widgets.frame_rows import Fetcher, RowCache, Source
-from workbench.tui.widgets.frame_scan import LogFilter, Scanner, SeqView
+from workbench.tui.widgets.frame_feed import Failed, Found, FrameFeed, Loaded, is_open
+from workbench.tui.widgets.frame_rows import Source
+from workbench.tui.widgets.frame_scan import LogFilter
 from workbench.tui.widgets.frame_words import warning
 from workbench.tui.widgets.line_list import LineList
 
@@ -64,44 +66,15 @@ class FrameLog(LineList):
             super().__init__()
             self.text = text
 
-    class Loaded(Message, bubble=False):
-        """Rows have been fetched (from the log's own thread)."""
-
-        def __init__(self, wish: int, rows: list[Row]) -> None:
-            super().__init__()
-            self.wish = wish
-            self.rows = rows
-
-    class Found(Message, bubble=False):
-        """Matches of a filter have been found (from the log's own thread)."""
-
-        def __init__(self, scan: int, older: list[int], newer: list[int], done: bool) -> None:
-            super().__init__()
-            self.scan = scan
-            self.older = older
-            self.newer = newer
-            self.done = done
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._source: Source | None = None
-        self._fetcher: Fetcher | None = None
-        self._scanner: Scanner | None = None
-        self._filter = LogFilter()
-        self._scan = 0
-        self._searching = False
-        self._cache = RowCache()
-        self._view = SeqView(False)
-        self._known = 0
+        self._feed = FrameFeed(lambda message: tell(self, message))
         self._count = 0
-        self._wish = 0
         self._target: int | None = None
         self._wanting = False
         self._keep_seq: int | None = None
         self._follow = True
         self._times = "relative"
-        self._began_ns: int | None = None
-        self._connection_width = 1
         self._pinned: set[int] = set()
         self._synced = 0.0
         self._timer: Timer | None = None
@@ -112,44 +85,36 @@ class FrameLog(LineList):
 
     def open(self, source: Source, height: int, *, follow: bool = True) -> None:
         """Show the frames of a source that has ``height`` of them now."""
-        self.close()
-        self._source = source
-        self._fetcher = Fetcher(source, self._loaded, self._failed)
-        self._cache.clear()
         self._pinned.clear()
-        self._began_ns = None
-        self._known = height
         self._follow = follow
-        self._start_view()
+        self._count = 0
+        self._keep_seq = None
+        self._feed.open(source, height)
+        self._grow()
 
     def close(self) -> None:
-        """Let go of the source and end both threads."""
-        for thread in (self._fetcher, self._scanner):
-            if thread is not None:
-                thread.close()
-        self._fetcher = self._scanner = None
-        self._source = None
-        self._known = self._count = 0
+        """Let go of the source and end the threads that read it."""
+        self._feed.close()
+        self._count = 0
 
     def grew(self, last_seq: int) -> None:
         """There are frames up to ``last_seq`` now. Costs nothing however often it is called."""
-        if last_seq <= self._known:
-            return
-        self._known = last_seq
-        if self._scanner is not None:
-            self._scanner.grew(last_seq)
-        else:
+        if last_seq > self._feed.known and self._feed.grew(last_seq):
             self._schedule()
 
     def set_filter(self, wanted: LogFilter) -> None:
         """Show only frames that pass; the cursor stays on its frame or the one before it."""
-        if wanted != self._filter:
-            self._filter = wanted
-            self._start_view()
+        if wanted == self._feed.wanted:
+            return
+        self._keep_seq = self.seq
+        self._feed.wanted = wanted
+        self._feed.begin()
+        self._count = 0
+        self._grow()
 
     def go_to(self, seq: int) -> bool:
         """Put the cursor on a frame; false when it is not among those shown."""
-        line = self._view.line(seq)
+        line = self._feed.view.line(seq)
         if line is None or line >= self._count:
             return False
         self._set_follow(False)
@@ -167,17 +132,17 @@ class FrameLog(LineList):
     @property
     def seq(self) -> int | None:
         """The frame under the cursor."""
-        return self._view.seq(self.cursor) if 0 <= self.cursor < self._count else None
+        return self._feed.view.seq(self.cursor) if 0 <= self.cursor < self._count else None
 
     @property
     def row(self) -> Row | None:
         """The row under the cursor, if it is at hand."""
         seq = self.seq
-        return None if seq is None else self._cache.get(seq)
+        return None if seq is None else self._feed.row(seq)
 
     @property
     def wanted(self) -> LogFilter:
-        return self._filter
+        return self._feed.wanted
 
     @property
     def pinned(self) -> frozenset[int]:
@@ -191,38 +156,18 @@ class FrameLog(LineList):
         words = (
             "following" if self._follow else "paused" + (f", {figures.count(below)} below" if below else "")
         )
-        if not self._view.filtered:
-            return f"{words}   {figures.count(self._known)}"
-        searching = "searching, " if self._searching else ""
-        return f"{searching}{words}   {figures.count(len(self._view))} of {figures.count(self._known)}"
+        if not self._feed.view.filtered:
+            return f"{words}   {figures.count(self._feed.known)}"
+        searching = "searching, " if self._feed.searching else ""
+        return (
+            f"{searching}{words}   {figures.count(len(self._feed.view))} of {figures.count(self._feed.known)}"
+        )
 
     @property
     def count(self) -> int:
         return self._count
 
     # Growth.
-
-    def _start_view(self) -> None:
-        seq = self.seq
-        if self._scanner is not None:
-            self._scanner.close()
-            self._scanner = None
-        self._scan += 1
-        filtered = not self._filter.everything
-        self._view = SeqView(filtered)
-        self._searching = filtered
-        self._count = 0
-        self._keep_seq = seq
-        if filtered and self._source is not None:
-            scan = self._scan
-            self._scanner = Scanner(
-                self._source,
-                self._filter,
-                self._known,
-                lambda older, newer, done: self._tell(self.Found(scan, older, newer, done)),
-                self._failed,
-            )
-        self._grow()
 
     def _schedule(self) -> None:
         if self._timer is None and self.is_mounted:
@@ -240,12 +185,10 @@ class FrameLog(LineList):
 
     def _grow(self) -> None:
         """Take over the height; while following, only once the rows to show are here."""
-        if not self._view.filtered:
-            self._view.height = self._known
-        target = len(self._view)
+        target = self._feed.target
         if self._follow:
             self._target = target
-            self._want(self._view.seqs(max(target - self.shown, 0), target))
+            self._feed.want(self._feed.view.seqs(max(target - self.shown, 0), target))
         else:
             self._take(target)
             self._want_open()
@@ -261,8 +204,8 @@ class FrameLog(LineList):
             self.scroll_line(max(count - self.shown, 0))
             self.refresh()
         elif self._keep_seq is not None and count:
-            self.put_cursor(self._view.near(self._keep_seq) or 0)
-            if not self._searching:
+            self.put_cursor(self._feed.view.near(self._keep_seq) or 0)
+            if not self._feed.searching:
                 self._keep_seq = None
         elif grown and count - grown < self.top + self.shown:
             self.refresh()
@@ -270,15 +213,15 @@ class FrameLog(LineList):
     def _want_open(self) -> None:
         """Look again at the calls on the screen that have no answer yet."""
         last = min(self.top + self.shown, self._count)
-        rows = (self._cache.get(seq) for seq in self._view.seqs(self.top, last))
-        if any(row is not None and _is_open(row) for row in rows):
-            self._want(self._view.seqs(self.top, last))
+        rows = (self._feed.row(seq) for seq in self._feed.view.seqs(self.top, last))
+        if any(row is not None and is_open(row) for row in rows):
+            self._feed.want(self._feed.view.seqs(self.top, last))
 
-    def on_frame_log_found(self, message: FrameLog.Found) -> None:
-        if message.scan != self._scan:
+    @on(Found)
+    def _found(self, message: Found) -> None:
+        moved = self._feed.found(message)
+        if moved is None:
             return
-        self._searching = not message.done
-        moved = self._view.extend(message.older, message.newer)
         if moved and not self._follow and self._count:
             # Older matches came in above: what is on the screen stays where it is.
             top = self.top
@@ -287,7 +230,7 @@ class FrameLog(LineList):
             self.put_cursor(self.cursor + moved, show=False)
             self.scroll_line(top + moved)
         if self._keep_seq is not None and not self._follow:
-            self._take(len(self._view))
+            self._take(len(self._feed.view))
         if self._follow and not self._count:
             self._grow()
         self._schedule()
@@ -295,39 +238,21 @@ class FrameLog(LineList):
 
     # Rows.
 
-    def _want(self, seqs: Sequence[int]) -> None:
-        if self._fetcher is not None:
-            self._wish += 1
-            self._fetcher.want(self._wish, seqs)
-
     def _want_visible(self) -> None:
         self._wanting = False
         first = max(self.top - self.shown, 0)
         last = min(self.top + 2 * self.shown, self._count)
         if last > first:
-            self._want(self._view.seqs(first, last))
+            self._feed.want(self._feed.view.seqs(first, last))
 
-    def _tell(self, message: Message) -> None:
-        try:
-            self.post_message(message)
-        except RuntimeError:
-            # The screen's loop has ended while a thread was at work: nobody is left to tell.
-            return
+    @on(Failed)
+    def _failed(self, message: Failed) -> None:
+        self.post_message(self.Said(message.text))
 
-    def _loaded(self, wish: int, rows: list[Row]) -> None:
-        self._tell(self.Loaded(wish, rows))
-
-    def _failed(self, sentence: str) -> None:
-        self._tell(self.Said(sentence))
-
-    def on_frame_log_loaded(self, message: FrameLog.Loaded) -> None:
-        changed = [row for row in message.rows if self._cache.get(row.seq) != row]
-        self._cache.put(message.rows)
-        for row in message.rows:
-            self._connection_width = max(self._connection_width, len(str(row.connection)))
-            if row.seq == 1:
-                self._began_ns = row.wall_ns
-        if message.wish != self._wish:
+    @on(Loaded)
+    def _loaded(self, message: Loaded) -> None:
+        changed, current = self._feed.loaded(message)
+        if not current:
             return
         target, self._target = self._target, None
         if target is not None:
@@ -336,18 +261,18 @@ class FrameLog(LineList):
         if len(changed) > self.shown:
             self.refresh()
             return
-        for row in changed:
-            line = self._view.line(row.seq)
+        for seq in changed:
+            line = self._feed.view.line(seq)
             if line is not None and self.top <= line < self.top + self.shown:
                 self.refresh_line(line)
 
     # Drawing.
 
     def draw(self, index: int, width: int, current: bool) -> list[Segment]:
-        seq = self._view.seq(index)
-        row = self._cache.get(seq)
+        seq = self._feed.view.seq(index)
+        row = self._feed.row(seq)
         pen = Pen(self.palette, self.marks, current)
-        columns = columns_at(width, max(len(figures.count(self._known)), 4), self._connection_width)
+        columns = columns_at(width, max(len(figures.count(self._feed.known)), 4), self._feed.connection_width)
         if row is None:
             if not self._wanting:
                 self._wanting = True
@@ -357,7 +282,7 @@ class FrameLog(LineList):
             return pen.segments
         mark, role = warning(row, self.marks)
         pen.segments += self.cursor_mark(index, mark, role, pinned=seq in self._pinned)
-        draw_row(pen, row, columns, self.marks, self._time(index, row, columns), _is_open(row))
+        draw_row(pen, row, columns, self.marks, self._time(index, row, columns), is_open(row))
         return pen.segments
 
     def _time(self, index: int, row: Row, columns: Columns) -> str:
@@ -366,9 +291,9 @@ class FrameLog(LineList):
         if self._times == "clock":
             return figures.clock(row.wall_ns)[: columns.time]
         if self._times == "delta":
-            before = self._cache.get(self._view.seq(index - 1)) if index else None
+            before = self._feed.row(self._feed.view.seq(index - 1)) if index else None
             return figures.offset(row.wall_ns - before.wall_ns) if before is not None else ""
-        return figures.offset(row.wall_ns - self._began_ns) if self._began_ns is not None else ""
+        return figures.offset(row.wall_ns - self._feed.began_ns) if self._feed.began_ns is not None else ""
 
     # Keys.
 
@@ -439,7 +364,3 @@ class FrameLog(LineList):
         if status != self._told and self.is_mounted:
             self._told = status
             self.post_message(self.Changed())
-
-
-def _is_open(row: Row) -> bool:
-    return row.kind is Kind.REQUEST and row.pair is None

@@ -28,6 +28,11 @@ class LogFilter(NamedTuple):
     def everything(self) -> bool:
         return self == LogFilter()
 
+    @property
+    def by_kind(self) -> bool:
+        """Whether rows have to be looked at, beside what a search finds."""
+        return bool(self.hidden or self.hidden_methods)
+
     def passes(self, row: Row) -> bool:
         """Whether a row passes all but the text."""
         return (
@@ -158,7 +163,7 @@ class Scanner:
     def _matches(self, first: int, last: int, *, newest_first: bool) -> Iterator[list[int]]:
         if last < first:
             return
-        if self._wanted.text:
+        if not self._wanted.by_kind or self._wanted.text:
             yield from self._by_text(first, last, newest_first)
         else:
             yield from self._by_row(first, last, newest_first)
@@ -198,7 +203,7 @@ class Scanner:
             yield self._of_kinds(batch)
 
     def _of_kinds(self, batch: list[int]) -> list[int]:
-        if not self._wanted.hidden and not self._wanted.hidden_methods:
+        if not self._wanted.by_kind:
             return batch
         passing = {row.seq for row in self._source.rows(sorted(batch)) if self._wanted.passes(row)}
         return [seq for seq in batch if seq in passing]

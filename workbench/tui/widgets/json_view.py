@@ -7,7 +7,6 @@ is on the screen.
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,6 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.tui import figures
+from workbench.tui.aside import aside
 from workbench.tui.safe import safe_cut
 from workbench.tui.widgets.documents import (
     Document,
@@ -154,16 +154,7 @@ class TextView(LineView):
             return
         self._tell()
         turn, body, view, wrap = self._turn, self.source, self._view, self._wrap
-        threading.Thread(
-            target=lambda: self._made(turn, lay_out(body, view, width, wrap)), name="layout", daemon=True
-        ).start()
-
-    def _made(self, turn: int, document: Document) -> None:
-        try:
-            self.post_message(self.Ready(turn, document))
-        except RuntimeError:
-            # The screen's loop ended meanwhile: nobody is left to show it to.
-            return
+        aside(self, lambda: self.Ready(turn, lay_out(body, view, width, wrap)))
 
     def on_text_view_ready(self, message: TextView.Ready) -> None:
         if message.turn == self._turn:

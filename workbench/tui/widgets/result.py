@@ -6,8 +6,7 @@ stays where it is while the rest scrolls.
 
 from __future__ import annotations
 
-import threading
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -17,27 +16,17 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.core.actions import Outcome
-from workbench.core.jsonrpc import dumps
 from workbench.core.printable import printable_lines
 from workbench.tui import figures
-from workbench.tui.marks import Marks
-from workbench.tui.palette import Role
+from workbench.tui.aside import aside
 from workbench.tui.safe import safe_cut
 from workbench.tui.widgets.documents import Span, TextRows
 from workbench.tui.widgets.line_list import TEXT, LineView
 from workbench.tui.widgets.result_blocks import Block, blocks_of, is_tool_error
+from workbench.tui.widgets.result_head import failure_blocks, head_of
 
 #: Rows of one block that are shown in place.
 BLOCK_ROWS = 400
-
-
-class Head(NamedTuple):
-    """The first line: mark, words, and the frames at its right edge."""
-
-    mark: str
-    role: Role
-    words: str
-    frames: str
 
 
 class ResultView(LineView):
@@ -94,12 +83,12 @@ class ResultView(LineView):
             self._reading = True
             self._take([])
             turn = self._turn
-            threading.Thread(target=lambda: self._read(turn, outcome), name="result", daemon=True).start()
+            aside(self, lambda: self._read(turn, outcome))
         elif outcome.how == "result":
             self._failed = outcome.is_tool_error
             self._take(blocks_of(outcome.text))
         else:
-            self._take(_failure(outcome))
+            self._take(failure_blocks(outcome))
 
     def clear(self) -> None:
         """Show nothing."""
@@ -121,15 +110,9 @@ class ResultView(LineView):
 
     # Layout.
 
-    def _read(self, turn: int, outcome: Outcome) -> None:
-        """Read a large result, in a thread of its own."""
+    def _read(self, turn: int, outcome: Outcome) -> ResultView.Read:
         text = outcome.text
-        message = self.Read(turn, blocks_of(text), is_tool_error(text))
-        try:
-            self.post_message(message)
-        except RuntimeError:
-            # The screen's loop ended meanwhile: nobody is left to show it to.
-            return
+        return self.Read(turn, blocks_of(text), is_tool_error(text))
 
     def on_result_view_read(self, message: ResultView.Read) -> None:
         if message.turn == self._turn:
@@ -246,38 +229,6 @@ class ResultView(LineView):
         block = self.block
         if block is not None:
             self.post_message(self.Opened(block.title, block.whole))
-
-
-def head_of(outcome: Outcome, request_seq: int | None, marks: Marks, tool_error: bool) -> Head:
-    """The head line of an outcome; ``tool_error``: it is a result with ``isError: true``."""
-    took = figures.duration(round(outcome.seconds * 1e9))
-    seqs = [seq for seq in (request_seq, outcome.seq) if seq is not None]
-    frames = " ".join(f"#{seq}" for seq in seqs)
-    if outcome.how == "result":
-        if tool_error:
-            return Head(marks.failed, "failed", f"tool error  {took}", frames)
-        return Head(marks.ok, "ok", f"result  {took}", frames)
-    if outcome.how == "error":
-        code = outcome.error.get("code") if isinstance(outcome.error, dict) else None
-        shown = f" {dumps(code)[:40]}" if code is not None else ""
-        return Head(marks.failed, "failed", f"error{shown}  {took}", frames)
-    if outcome.how == "cancelled":
-        return Head(marks.closed, "quiet", f"cancelled  {took}", frames)
-    return Head(marks.failed, "failed", f"{outcome.how}  {took}", frames)
-
-
-def _failure(outcome: Outcome) -> list[Block]:
-    if outcome.how != "error":
-        return [Block("", outcome.why, False, outcome.why.encode())] if outcome.why else []
-    error = outcome.error
-    whole = dumps(error).encode("utf-8", "surrogateescape")
-    message = error.get("message") if isinstance(error, dict) else None
-    if not isinstance(message, str):
-        return [Block("", dumps(error), True, whole)]
-    blocks = [Block("", message, False, whole)]
-    if "data" in error:
-        blocks += [block._replace(title="data") for block in blocks_of(dumps(error["data"]))[:1]]
-    return blocks
 
 
 def _body(block: Block, width: int) -> list[list[Span]]:
