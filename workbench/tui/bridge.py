@@ -1,0 +1,206 @@
+"""The live desk: the session's thread on one side, the screen on the other.
+
+The session is opened after the first paint, in a thread, because what it is made
+of takes longer to load than the screen. It is closed by whoever runs the screen,
+after it, whatever became of it. Nothing here waits for the session: work goes in
+with ``call_soon``, and changes come out as one merged message.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.core.view import ConnectionView
+from workbench.errors import WorkbenchError
+from workbench.tui.desk import Desk, Inquiry, Post, Sign
+from workbench.tui.runs import Run
+
+if TYPE_CHECKING:
+    from workbench.config import Settings, Target
+    from workbench.session import Change, SessionThread
+    from workbench.wire.connection import Connection
+
+
+class LiveDesk(Desk):
+    """A session on targets."""
+
+    live = True
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        *,
+        record: bool = True,
+        path: str | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        super().__init__()
+        self._targets = list(targets)
+        self._options: dict[str, Any] = {"record": record, "path": path}
+        self._settings = settings
+        self._thread: SessionThread | None = None
+        self._opening: threading.Thread | None = None
+        self._height = 0
+        self._trouble = ""
+        self._views: tuple[ConnectionView, ...] = ()
+        self.failed = ""
+
+    def start(self, post: Post) -> None:
+        super().start(post)
+        self._opening = threading.Thread(target=self._open, name="opening", daemon=True)
+        self._opening.start()
+
+    def close(self, how: str = "closed") -> None:
+        if self._opening is not None:
+            self._opening.join()
+        if self._thread is not None:
+            self._thread.stop(how)
+
+    def _open(self) -> None:
+        try:
+            from workbench.session import SessionThread
+            from workbench.session.live import ANSWERABLE
+
+            redact = self._settings.redact if self._settings is not None else True
+            self._thread = SessionThread.start(held=ANSWERABLE, redact=redact, **self._options)
+        except Exception as error:
+            self.failed = str(error) or type(error).__name__
+            self.say(f"The session cannot be opened: {self.failed}", bad=True)
+            self.changed()
+            return
+        self.reader = self._thread.session.reader
+        self._thread.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        """In the session's thread, as everything below that begins with ``_do``."""
+        assert self._thread is not None
+        self._thread.session.listen(self._heard)
+        for target in self._targets:
+            self._thread.session.connect(target)
+        self.changed()
+
+    def _heard(self, change: Change) -> None:
+        if change.what == "frames":
+            self._height = change.seq
+        elif change.what == "trouble":
+            assert self._thread is not None
+            self._trouble = self._thread.session.troubles[-1]
+            self.say(self._trouble, bad=True)
+        self.changed()
+
+    # What there is.
+
+    @property
+    def opened(self) -> bool:
+        return self._thread is not None or bool(self.failed)
+
+    @property
+    def starting(self) -> int:
+        """Targets of the command line that have no connection yet."""
+        return 0 if self._thread is not None and self.views else len(self._targets)
+
+    def _connections(self) -> list[Connection]:
+        if self._thread is None:
+            return []
+        found = list(self._thread.session.connections.values())
+        return [connection for connection in found if connection.successor is None]
+
+    def _connection(self, number: int) -> Connection | None:
+        return None if self._thread is None else self._thread.session.connections.get(number)
+
+    @property
+    def views(self) -> Sequence[ConnectionView]:
+        return [connection.view for connection in self._connections()]
+
+    @property
+    def height(self) -> int:
+        return self._height
+
+    @property
+    def sign(self) -> Sign:
+        if self._trouble:
+            return Sign("REC TROUBLE", "failed", self._height)
+        if not self._options["record"]:
+            return Sign("NOT RECORDING", "waiting", self._height)
+        if self.failed:
+            return Sign("NOT RECORDING", "failed")
+        return Sign("REC", "text", self._height)
+
+    @property
+    def source(self) -> tuple[str, int | None] | None:
+        path = self._thread.session.path if self._thread is not None else None
+        return None if path is None else (path, None)
+
+    @property
+    def inbox(self) -> Sequence[Inquiry]:
+        waiting: list[Inquiry] = []
+        for connection in self._connections():
+            since = {request.id: request.started_ns for request in connection.view.peer_requests}
+            waiting += [
+                Inquiry(connection.number, id, asked.seq, asked.method, asked.params, since.get(id, 0))
+                for id, asked in list(connection.inbox.items())
+            ]
+        return sorted(waiting, key=lambda inquiry: inquiry.seq)
+
+    # What can be done.
+
+    def connect(self, line: str) -> str:
+        from workbench.config import parse_line
+
+        if self._thread is None:
+            return self.failed or "The session is still being opened; try again in a moment."
+        try:
+            targets = parse_line(line, self._settings)
+        except WorkbenchError as error:
+            return f"{error}"
+        for target in targets:
+            self._thread.call_soon(self._do_connect, target)
+        return ""
+
+    def _do_connect(self, target: Target) -> None:
+        assert self._thread is not None
+        self._thread.session.connect(target)
+        self.changed()
+
+    def reconnect(self, number: int) -> None:
+        connection = self._connection(number)
+        if self._thread is not None and connection is not None:
+            self._thread.submit(self._do_reconnect, connection)
+
+    async def _do_reconnect(self, connection: Connection) -> None:
+        await connection.reconnect()
+        self.changed()
+
+    def disconnect(self, number: int) -> None:
+        connection = self._connection(number)
+        if self._thread is not None and connection is not None:
+            self._thread.submit(connection.close)
+
+    def call(self, number: int, item: str, method: str, params: str) -> Run | None:
+        connection = self._connection(number)
+        if self._thread is None or connection is None:
+            return None
+        run = self.runs.new(number, item, method, params)
+        self._thread.call_soon(self._do_call, connection, run)
+        return run
+
+    def _do_call(self, connection: Connection, run: Run) -> None:
+        run.call = connection.call(run.method, run.params)
+        self.changed()
+
+    def cancel(self, run: Run) -> None:
+        if self._thread is not None and run.call is not None:
+            self._thread.call_soon(run.call.cancel)
+
+    def answer(self, inquiry: Inquiry, result: str | None, error: tuple[int, str] | None = None) -> None:
+        connection = self._connection(inquiry.connection)
+        if self._thread is not None and connection is not None:
+            whole = None if error is None else (*error, None)
+            self._thread.call_soon(connection.answer, inquiry.id, result, whole)
+
+    def refresh(self, number: int) -> None:
+        connection = self._connection(number)
+        if self._thread is not None and connection is not None:
+            self._thread.submit(connection.refresh)

@@ -1,0 +1,128 @@
+"""What the screen stands on: connections to show, frames to read, and what can be done with them.
+
+A desk is a live session or an opened recording; panes cannot tell them apart but
+by ``live``. Its methods are called in the screen's thread and never wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from textual.message import Message
+
+from workbench.core.view import ConnectionView
+from workbench.store.reader import Reader
+from workbench.tui.messages import Changed, Said
+from workbench.tui.palette import Role
+from workbench.tui.runs import Run, Runs
+
+Post = Callable[[Message], object]
+
+
+class Sign(NamedTuple):
+    """The word at the right of the strip that tells what becomes of the frames."""
+
+    word: str
+    role: Role = "quiet"
+    count: int | None = None
+
+
+class Inquiry(NamedTuple):
+    """A request of a server that waits for the user."""
+
+    connection: int
+    id: str
+    seq: int
+    method: str
+    params: object
+    since_ns: int
+
+
+class Desk:
+    """Base of both desks. ``post`` may be called from any thread and merges ``Changed``."""
+
+    live = False
+    #: What the recording is called, for headings.
+    title = ""
+
+    def __init__(self) -> None:
+        self.runs = Runs()
+        self.reader: Reader | None = None
+        self._post: Post | None = None
+        self._lock = threading.Lock()
+        self._told = False
+
+    def start(self, post: Post) -> None:
+        """Begin; from now on changes are told with ``post``, which any thread may call."""
+        self._post = post
+
+    def close(self, how: str = "closed") -> None:
+        """End everything that was begun, and wait for that."""
+
+    def changed(self) -> None:
+        """Tell the screen, once until it has looked."""
+        with self._lock:
+            if self._told:
+                return
+            self._told = True
+        self._send(Changed())
+
+    def looked(self) -> None:
+        """The screen is about to look at everything."""
+        with self._lock:
+            self._told = False
+
+    def say(self, text: str, *, bad: bool = False) -> None:
+        self._send(Said(text, bad))
+
+    def _send(self, message: Message) -> None:
+        if self._post is not None:
+            self._post(message)
+
+    # What there is.
+
+    @property
+    def views(self) -> Sequence[ConnectionView]:
+        """The connections, as they are now."""
+        return ()
+
+    @property
+    def height(self) -> int:
+        """The number of the last frame that can be read."""
+        return 0
+
+    @property
+    def sign(self) -> Sign:
+        return Sign("")
+
+    @property
+    def inbox(self) -> Sequence[Inquiry]:
+        """The servers' requests that wait, oldest first."""
+        return ()
+
+    @property
+    def source(self) -> tuple[str, int | None] | None:
+        """File and session to keep from, ``None`` when there is no file."""
+        return None
+
+    # What can be done; an opened recording does nothing.
+
+    def connect(self, line: str) -> str:
+        """Connect to the target a user typed; returns a sentence when that cannot be."""
+        return "A recording is read-only; open the screen on a target to connect."
+
+    def reconnect(self, number: int) -> None: ...
+
+    def disconnect(self, number: int) -> None: ...
+
+    def call(self, number: int, item: str, method: str, params: str) -> Run | None:
+        """Send a request; ``None`` when nothing can be sent."""
+        return None
+
+    def cancel(self, run: Run) -> None: ...
+
+    def answer(self, inquiry: Inquiry, result: str | None, error: tuple[int, str] | None = None) -> None: ...
+
+    def refresh(self, number: int) -> None: ...

@@ -1,0 +1,51 @@
+"""What the parts of the screen tell each other. Messages carry keys and numbers; whoever hears one
+reads the desk."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+
+class Changed(Message):
+    """The desk shows something else now: frames, connections, calls, the inbox. Merged."""
+
+
+class Said(Message):
+    """A sentence for the user, in its place above the status line. ``bad``: something failed."""
+
+    def __init__(self, text: str, bad: bool = False) -> None:
+        super().__init__()
+        self.text = text
+        self.bad = bad
+
+
+class Show(Message):
+    """A body is to be shown whole. ``title`` is as a peer wrote it."""
+
+    def __init__(self, title: str, body: bytes) -> None:
+        super().__init__()
+        self.title = title
+        self.body = body
+
+
+class Hints(Message):
+    """Other keys may work now than before."""
+
+
+class Kept(Message):
+    """A recording has been kept: ``lines`` tell of it, ``bad`` that it failed."""
+
+    def __init__(self, lines: tuple[str, ...], bad: bool) -> None:
+        super().__init__()
+        self.lines = lines
+        self.bad = bad
+
+
+class Body(Message):
+    """The body of a frame, fetched in a thread."""
+
+    def __init__(self, seq: int, title: str, body: bytes) -> None:
+        super().__init__()
+        self.seq = seq
+        self.title = title
+        self.body = body
