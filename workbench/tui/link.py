@@ -14,7 +14,7 @@ _WAITING = 2
 #: What following a burst may write to the terminal, in bytes a second, and about how many bytes
 #: a repainted cell costs.
 BYTES_A_SECOND = 80_000
-BYTES_A_CELL = 3.0
+BYTES_A_CELL = 4.0
 
 
 def link_ready(app: object) -> bool:
