@@ -91,6 +91,8 @@ def test_a_server_that_exits_says_its_last_words() -> None:
     assert done.returncode == 3
     assert "KeyError: 'TOKEN'" in done.stderr
     assert done.stdout == ""
+    told = json.loads(workbench("call", "anything", "--json", *server("exit")).stdout)
+    assert (told["method"], told["how"], told["state"]) == ("tools/call", "failed", "exited")
 
 
 def test_an_exit_in_the_middle_of_a_call_ends_the_call_at_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from tests.cli.command import DEMO, workbench
@@ -72,3 +73,18 @@ def test_a_capability_can_be_left_out_and_the_server_sees_it() -> None:
     told = json.loads(workbench("probe", "--json", "--no-capability", "sampling", *DEMO).stdout)
     assert "sampling" not in told["capabilities"]["client"]
     assert "roots" in told["capabilities"]["client"]
+
+
+def test_what_is_odd_about_a_server_is_told_with_its_frame() -> None:
+    script = (
+        "import sys; print('Server v1 up', flush=True); print('[]', flush=True); "
+        "from workbench.demo.server import main; main()"
+    )
+    target = ["--", sys.executable, "-c", script]
+    told = json.loads(workbench("probe", "--json", *target).stdout)
+    assert told["ok"] is True
+    assert {each["defect"] for each in told["odd"]} == {"not-json", "empty-batch"}
+    assert all(each["says"] and each["seq"] for each in told["odd"])
+    report = workbench("probe", *target)
+    assert "the body is not JSON" in report.stdout
+    assert report.returncode == 0

@@ -54,3 +54,11 @@ def test_the_attack_is_shown_where_it_stood() -> None:
     done = workbench("call", "tool", *HOSTILE)
     assert "text\nand more␛[2J␛]0;title␇" in done.stdout
     assert "\\u202egnp.exe" in done.stdout
+
+
+def test_progress_is_told_on_a_terminal_and_taken_away_again() -> None:
+    words = ["call", "long_operation", "duration=1", "steps=4", "--", sys.executable, "-m", "workbench.demo"]
+    status, written = on_a_terminal(words)
+    assert status == 0
+    assert b"2/4 step 2 of 4" in written
+    assert written.endswith(b"\r\x1b[KDone: 4 steps in 1 s\r\n")

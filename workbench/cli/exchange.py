@@ -14,6 +14,8 @@ from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_
 
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
+    from workbench.core.view import ConnectionView
+    from workbench.errors import ConnectionFailed
     from workbench.wire.calls import Call
     from workbench.wire.connection import Connection
 
@@ -79,6 +81,11 @@ def as_data(call: Call, outcome: Outcome) -> dict[str, Any]:
     if call.remarks:
         data["remarks"] = call.remarks
     return data
+
+
+def failed_data(method: str, view: ConnectionView, failure: ConnectionFailed) -> dict[str, Any]:
+    """The same for a request that was never sent, because there was no connection."""
+    return {"method": method, "how": "failed", "state": str(view.state), "why": str(failure)}
 
 
 def _print(call: Call, outcome: Outcome) -> None:

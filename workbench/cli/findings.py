@@ -1,36 +1,27 @@
-"""What is odd about a server's frames, in the words of the decoder."""
+"""What is odd about what a server sent, each kind in a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from workbench.core.frame import Channel, Direction, Frame
-from workbench.core.jsonrpc import DEFECTS, decode
+from workbench.core.actions import ODDITIES, Odd
+from workbench.core.jsonrpc import DEFECTS
 
 #: More than this says nothing new.
 MOST_FINDINGS = 100
 
 
 class Finding(NamedTuple):
-    """A frame and what is wrong with it; ``defect`` is a word of ``jsonrpc.DEFECTS``."""
+    """A frame and what is wrong with it; ``defect`` is the short word for it."""
 
     seq: int
     defect: str
     says: str
 
 
-def findings(frames: Iterable[Frame]) -> list[Finding]:
-    """The defects in what the server sent, in order."""
-    found: list[Finding] = []
-    for frame in frames:
-        if frame.direction is not Direction.TO_CLIENT or frame.channel is not Channel.STDIO:
-            continue
-        decoded = decode(frame.body)
-        defects = [*decoded.defects, *(defect for message in decoded.messages for defect in message.defects)]
-        found += [
-            Finding(frame.seq, defect, DEFECTS.get(defect, defect)) for defect in dict.fromkeys(defects)
-        ]
-        if len(found) > MOST_FINDINGS:
-            break
-    return found[:MOST_FINDINGS]
+def findings(odd: Iterable[Odd]) -> list[Finding]:
+    """Each oddity of each frame once, in order."""
+    once = dict.fromkeys((each.seq, each.defect) for each in odd)
+    said = [Finding(seq, defect, DEFECTS.get(defect) or ODDITIES.get(defect, defect)) for seq, defect in once]
+    return said[:MOST_FINDINGS]

@@ -28,7 +28,7 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
     """
     target = target_line(ctx).only()
 
-    async def work(session: Session, connection: Connection) -> int:
+    async def work(_session: Session, connection: Connection) -> int:
         from workbench.cli.findings import findings
         from workbench.cli.report import as_data, print_report
         from workbench.errors import ConnectionFailed
@@ -40,9 +40,8 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
         except ConnectionFailed as error:
             failure = error
         await connection.close()
-        session.recorder.flush()
         view = connection.view
-        odd = findings(session.reader.frames(connection=connection.number))
+        odd = findings(connection.dealings.odd)
         if as_json:
             output.json_document(as_data(view, odd, ok=failure is None))
         else:

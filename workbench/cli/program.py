@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -72,6 +71,8 @@ def program() -> None:
       --stdio 'CMD ARGS'    the same, as one word
       --replay FILE         a recording, replayed as a mock server
       @NAME                 a server of a config file (--config FILE, .mcp.json, …)
+
+    After an internal error the log file has the traceback; --log FILE, anywhere on the line, names it.
     """
 
 
@@ -104,6 +105,8 @@ def _dispatch(arguments: list[str]) -> object:
         return _invoke(_load(COMMANDS[first]), f"{NAME} {first}", arguments[1:])
     if first[:1] in ("", "-", "@"):
         return _invoke(_load(SCREEN), NAME, arguments)
+    import difflib
+
     near = difflib.get_close_matches(first, COMMANDS, 1)
     hint = (
         f" Did you mean {near[0]}?"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.cli import output
 from workbench.cli.arguments import arguments_text, object_text, strings_text
 from workbench.cli.live import json_option, record_option, with_connection
 from workbench.cli.targets import TargetCommand, target_line
@@ -160,9 +161,15 @@ def _send(ctx: click.Context, method: str, params: Params, as_json: bool, record
     target = target_line(ctx).only()
 
     async def work(_session: Session, connection: Connection) -> int:
-        from workbench.cli.exchange import exchange
+        from workbench.cli.exchange import exchange, failed_data
+        from workbench.errors import ConnectionFailed
 
-        await connection.ready()
+        try:
+            await connection.ready()
+        except ConnectionFailed as failure:
+            if as_json:
+                output.json_document(failed_data(method, connection.view, failure))
+            raise
         return await exchange(connection, method, await params(connection), as_json)
 
     return with_connection(target, work, record)

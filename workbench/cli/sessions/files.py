@@ -17,7 +17,7 @@ from workbench.errors import UsageError
 @click.argument("file")
 @click.argument("target")
 def copy(file: str, target: str) -> int:
-    """Copy a recording to TARGET, in whatever state it is.
+    """Copy a recording, in whatever state it is.
 
     This is the safe way to take one that is being written, or whose writer was killed: the
     copy is closed and whole. A TARGET that ends in .jsonl gets the text form.
@@ -35,7 +35,11 @@ def copy(file: str, target: str) -> int:
 @click.argument("file")
 @click.option("-o", "--output", "target", metavar="OUT", help="Write to this file, not to stdout.")
 def export(file: str, target: str | None) -> int:
-    """Write a recording in its text form: JSON lines, made to be reviewed and kept in git."""
+    """Write a recording as text (JSON lines).
+
+    The text form is made to be reviewed and kept in git. With -o the command says whether the
+    recording replays.
+    """
     from workbench.keep import check
     from workbench.store.copying import export as export_recording
     from workbench.store.library import resolve
@@ -59,7 +63,10 @@ def export(file: str, target: str | None) -> int:
 @click.argument("text")
 @click.option("-o", "--output", "target", metavar="FILE", required=True, help="The recording to make.")
 def import_text(text: str, target: str) -> int:
-    """Make a recording (SQLite) from its text form; TEXT may be written by hand."""
+    """Make a recording from its text form.
+
+    TEXT may be written by hand: times, numbers and all that follows from the frames may be missing.
+    """
     from workbench.store.copying import import_file
 
     _must_be_new(target)

@@ -30,10 +30,11 @@ def keep(
     folder: str,
     as_json: bool,
 ) -> int:
-    """Keep a recording as a fixture: sessions/NAME.jsonl of the current folder.
+    """Keep a recording as a fixture.
 
-    SESSION is a FILE. Tells what was redacted in it and whether it replays, and how to use it. The
-    handshake, and the answers to kept requests, come along with a part.
+    Writes sessions/NAME.jsonl of the current folder. SESSION is a FILE. Tells what was redacted in
+    it, whether it replays, and how to use it. The handshake, and the answers to kept requests, come
+    along with a part.
     """
     from workbench.keep import Part
     from workbench.keep import keep as keep_recording

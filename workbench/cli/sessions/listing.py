@@ -91,7 +91,10 @@ def _session_data(session: SessionRow) -> dict[str, Any]:
 @click.argument("file")
 @json_option
 def show(file: str, as_json: bool) -> int:
-    """Show what a recording holds: its sessions, connections and what was called."""
+    """Show what a recording holds.
+
+    Its sessions and their connections, both sides' identities, and how often each request was sent.
+    """
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
 
