@@ -8,7 +8,7 @@ commands are click's and live in a module each.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -17,11 +17,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["record"]:
         from workbench.cli import record
 
-        return record.main(arguments[1:])
+        return _light(record.main, arguments[1:])
     if arguments[:2] == ["replay", "server"]:
         from workbench.cli import replay_server
 
-        return replay_server.main(arguments[2:])
+        return _light(replay_server.main, arguments[2:])
     from workbench.cli import program
 
     return program.run(arguments)
+
+
+def _light(command: Callable[[list[str]], int], arguments: list[str]) -> int:
+    """Run a light command; what tells of failures is loaded when one fails."""
+    try:
+        return command(arguments)
+    except (Exception, KeyboardInterrupt) as error:
+        from workbench.cli.failures import guarded
+
+        return guarded(_raising(error), None)
+
+
+def _raising(error: BaseException) -> Callable[[], int]:
+    def again() -> int:
+        raise error
+
+    return again
