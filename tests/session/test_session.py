@@ -12,6 +12,7 @@ import pytest
 
 from tests.servers.targets import ROOT, server
 from tests.wire.stage import arguments, call_tool, gone, text_of, until
+from workbench.config import parse_targets
 from workbench.core.frame import Kind
 from workbench.core.lifecycle import State
 from workbench.errors import ConnectionFailed, RecordingError
@@ -274,3 +275,23 @@ async def test_a_signal_ends_servers_and_recording_in_good_order(
         assert not reader.live
         how = {signal.SIGINT: "interrupted"}.get(number, number.name)
         assert reader.sessions()[0].ended_how == how
+
+
+async def test_a_recording_stands_in_for_its_server(tmp_path: Path) -> None:
+    path = str(tmp_path / "talk.db")
+    params = '{"name":"echo","arguments":{"text":"as recorded"}}'
+    async with Session.open(path=path) as session:
+        connection = session.connect(server("minimal"))
+        await connection.ready()
+        await connection.refresh()
+        await connection.request("tools/call", params)
+    [replay] = parse_targets(["--replay", path, "--name", "again"])
+    async with Session.open(record=False) as session:
+        connection = session.connect(replay)
+        await connection.ready()
+        await connection.refresh()
+        assert [tool.name for tool in connection.view.tools] == ["echo"]
+        assert text_of(await connection.request("tools/call", params)) == "as recorded"
+        assert (await connection.request("tools/call", '{"name":"other"}')).how == "error"
+        await connection.close()
+        assert connection.view.state is State.CLOSED

@@ -123,3 +123,8 @@ async def test_secrets_of_the_command_line_are_masked_in_what_is_told() -> None:
         await connection.ready()
     assert sink.events("started")[0]["command"][-1] == "***"
     assert "s3cr3t-value" not in str(connection.view)
+
+
+async def test_what_no_program_can_be_given_is_told() -> None:
+    assert "cannot be given to a program" in await why_not(server("minimal", "a\0b"))
+    assert "cannot be given to a program" in await why_not(server("minimal", env={"A=B": "1"}))

@@ -21,6 +21,9 @@ from workbench.session.live import Session
 
 T = TypeVar("T")
 
+#: How long the interpreter's end waits for a session that nobody stopped (seconds).
+LONGEST_EXIT = 30.0
+
 
 class SessionThread:
     """Made by ``start``; ``session`` may only be used from its own thread, but for what it
@@ -43,7 +46,7 @@ class SessionThread:
         thread._thread.start()
         thread._opened.result()
         # A daemon would be frozen in the middle when the interpreter ends; this is before that.
-        atexit.register(thread.stop)
+        atexit.register(thread._at_exit)
         return thread
 
     def submit(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Future[T]:
@@ -73,8 +76,11 @@ class SessionThread:
         self.call_soon(self._end, ended_how)
         self._thread.join(timeout)
         if not self._thread.is_alive():
-            atexit.unregister(self.stop)
+            atexit.unregister(self._at_exit)
         return not self._thread.is_alive()
+
+    def _at_exit(self) -> None:
+        self.stop(timeout=LONGEST_EXIT)
 
     def _end(self, ended_how: str) -> None:
         if self.session.ended_how == "closed":

@@ -73,7 +73,8 @@ class Life:
         """Start the server, talk to it, end it. Never raises but for a cancellation."""
         conversation = self._conversation
         try:
-            await self._converse()
+            if not self.stopping.is_set():
+                await self._converse()
         except NotStarted as failure:
             self.perform(conversation.happened(Event.START))
             self.perform(conversation.happened(Event.START_FAILED, failure.why, failure.next_step))

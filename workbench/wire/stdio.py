@@ -103,6 +103,12 @@ class StdioTransport:
             failure = explain(target, program, error)
         except NotStarted as error:
             failure = error
+        except ValueError as error:
+            failure = NotStarted(
+                f"{target.command!r} cannot be started: its arguments or variables cannot be given to a"
+                f" program ({error}).",
+                "Look for NUL characters and for '=' in names of variables.",
+            )
         else:
             tap.process("started", pid=child.pid, command=command, cwd=cwd)
             return child
