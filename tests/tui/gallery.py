@@ -63,7 +63,7 @@ async def log(app: Stage, pilot: Pilot[Any]) -> None:
     await pilot.press("up", "up", "up", "m", "up")
 
 
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "location": {"type": "string", "description": "City, or latitude and longitude"},
@@ -168,6 +168,29 @@ async def progress(app: Stage, _pilot: Pilot[Any]) -> None:
     )
 
 
+def together_widgets() -> list[Widget]:
+    return [Rows(), Form(), ResultView(), FrameLog()]
+
+
+async def together(app: Stage, pilot: Pilot[Any]) -> None:
+    app.stylesheet.add_source(
+        "Rows { height: 6; } ResultView { height: 1fr; } FrameLog { height: 3; } "
+        "Form, Rows, ResultView { margin: 0 0 1 0; }"
+    )
+    app.refresh_css(animate=False)
+    await rows(app, pilot)
+    app.query_one(FrameLog).open(MadeFrames(1204), 1204)
+    app.query_one(Form).set_form(
+        form_of({"properties": dict(list(SCHEMA["properties"].items())[:2]), "required": ["location"]}),
+        '{"location":"San Francisco","units":"imperial"}',
+    )
+    text = "Current weather in San Francisco: 68°F, partly cloudy, wind W 8 mph"
+    app.query_one(ResultView).show(outcome({"content": [{"type": "text", "text": text}]}), 1203)
+    app.query_one(Form).start()
+    await pilot.press("tab", "escape")
+    await pilot.pause(0.2)
+
+
 SCENES: dict[str, tuple[Callable[[], list[Widget]], Play]] = {
     "rows": (lambda: [Rows()], rows),
     "log": (lambda: [FrameLog()], log),
@@ -178,6 +201,7 @@ SCENES: dict[str, tuple[Callable[[], list[Widget]], Play]] = {
     "result": (lambda: [ResultView()], result),
     "failed": (lambda: [ResultView()], failed),
     "progress": (lambda: [ProgressLine(now=lambda: 104.2), ProgressLine(now=lambda: 104.2)], progress),
+    "together": (together_widgets, together),
     "view-hex": (lambda: [TextView()], view_hex),
 }
 

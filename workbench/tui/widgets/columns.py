@@ -8,7 +8,7 @@ from collections.abc import Sequence
 GAP = 2
 
 
-def share(needs: Sequence[int], width: int, *, most: float = 0.5) -> list[int]:
+def share(needs: Sequence[int], width: int, *, most: float = 0.4) -> list[int]:
     """Widths for columns that need ``needs`` cells within ``width``, gaps not included.
 
     Every column but the last gets what it needs, but no more than the share ``most`` of the

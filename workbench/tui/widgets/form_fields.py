@@ -22,6 +22,9 @@ from workbench.tui.widgets.frame_columns import Pen
 from workbench.tui.widgets.line_list import TEXT, LineView
 
 _CHIPS = (Presence.ABSENT, Presence.NULL, Presence.VALUE)
+#: Fields are drawn no wider, so that what stands at their right edge stays with them.
+_WIDEST = 100
+
 _CHIPS_WIDTH = len("absent null value")
 _LABEL_LEAST, _LABEL_MOST = 8, 28
 
@@ -150,6 +153,7 @@ class FormFields(LineView):
         name = safe_cut(field.name, label - len(mark), self.marks.ellipsis)
         pen.cell(name, cell_len(name), "text" if here else "quiet")
         pen.cell(mark, label - cell_len(name), "waiting", gap=2)
+        width = min(width, _WIDEST)
         right = _CHIPS_WIDTH if width >= 60 else 6
         room = max(width - self._value_at - right - 3, 4)
         if here and state.edit is not None:

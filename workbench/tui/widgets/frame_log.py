@@ -167,6 +167,11 @@ class FrameLog(LineList):
     def count(self) -> int:
         return self._count
 
+    @property
+    def cursor_shown(self) -> bool:
+        """A log that follows beside something else is only watched."""
+        return self.has_focus or not self._follow
+
     # Growth.
 
     def _schedule(self) -> None:

@@ -114,6 +114,11 @@ class LineList(LineView):
     def chosen(self) -> None:
         """The line under the cursor was chosen (enter, a second click)."""
 
+    @property
+    def cursor_shown(self) -> bool:
+        """Whether the cursor is drawn at all."""
+        return True
+
     # The cursor.
 
     @property
@@ -163,7 +168,7 @@ class LineList(LineView):
         self, index: int, mark: str = "", role: Role = "text", *, pinned: bool = False
     ) -> list[Segment]:
         """The first ``TEXT`` cells of a line: the cursor and up to two marks."""
-        here = index == self._cursor
+        here = index == self._cursor and self.cursor_shown
         raised = here and self.has_focus
         blank = Segment(" ", self.style_of("text", raised))
         arrow = Segment(self.marks.cursor, self.style_of("accent" if raised else "quiet", raised))
