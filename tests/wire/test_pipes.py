@@ -52,7 +52,7 @@ async def test_a_line_beyond_the_bound_comes_in_pieces_and_nothing_of_it_is_lost
         )
         for _ in range(10):
             await anyio.to_thread.run_sync(os.write, writing, b"c" * CHUNK)
-        os.write(writing, b"\n")
+        await anyio.to_thread.run_sync(os.write, writing, b"\n")
         os.close(writing)
     os.close(reading)
     assert b"".join(line for line, _ in got) == b"c" * CHUNK * 10
