@@ -33,10 +33,14 @@ RESERVE = 1 << 20
 #: How often somebody who waits for room looks again (seconds).
 _LOOK = 0.002
 
+#: An entry up to this size is put together first, because copying it is cheaper than a second store.
+_JOINED = 4096
+
 #: How long the recorder's process sleeps at most, in case it slept in while it was rung (seconds).
 _NAP = 1.0
 
 _HEAD = struct.Struct("=QQIIBBBB")
+_pack = _HEAD.pack
 _COUNTERS = 64
 _END, _START, _ASLEEP = range(3)
 
@@ -78,14 +82,13 @@ class Ring:
     def put(self, unit: Unit) -> int:
         """Take a unit; returns how many have been taken."""
         connection, direction, channel, data, wall_ns, mono_ns, whole, ending = unit
-        flags = _WHOLE if whole else 0
         return self._write(
-            _HEAD.pack(wall_ns, mono_ns, len(data), connection, direction, channel, flags, ending), data
+            _pack(wall_ns, mono_ns, len(data), connection, direction, channel, whole, ending), data
         )
 
     def say(self, text: bytes) -> None:
         """Tell the recorder's process something, in order with the units."""
-        self._write(_HEAD.pack(0, 0, len(text), 0, 0, 0, _WORD, 0), text)
+        self._write(_pack(0, 0, len(text), 0, 0, 0, _WORD, 0), text)
 
     def has_room(self) -> bool:
         return self._end - self._counters[_START] < self._size - RESERVE or self.abandoned
@@ -100,16 +103,19 @@ class Ring:
         return True
 
     def _write(self, head: bytes, data: bytes) -> int:
+        entry = head + data if len(data) <= _JOINED else head
         length = _HEAD.size + len(data)
         with self._lock:
-            while self._end + length - self._counters[_START] > self._size:
+            end = self._end
+            while end + length - self._counters[_START] > self._size:
                 if self.abandoned:
                     return self._tickets
                 time.sleep(_LOOK)
-            self._store(self._end, head)
-            self._store(self._end + _HEAD.size, data)
+            self._store(end, entry)
+            if len(entry) < length:
+                self._store(end + len(entry), data)
             self._tickets = ticket = self._tickets + 1
-            self._end += length
+            self._end = end + length
             with self._fence:
                 self._counters[_END] = self._end
         if self._counters[_ASLEEP]:
@@ -145,7 +151,7 @@ class Ring:
         wall_ns, mono_ns, size, connection, direction, channel, flags, ending = head
         data = self._load(self._start + _HEAD.size, size)
         self._start += _HEAD.size + size
-        if flags & _WORD:
+        if flags == _WORD:
             return Word(data)
         return Unit(
             connection,
@@ -154,7 +160,7 @@ class Ring:
             data,
             wall_ns,
             mono_ns,
-            bool(flags & _WHOLE),
+            flags == _WHOLE,
             _ENDINGS[ending],
         )
 

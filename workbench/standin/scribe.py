@@ -18,6 +18,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,9 @@ from workbench.wire.pump import replace
 
 if TYPE_CHECKING:
     from workbench.store.recorder import Recorder
+
+#: How many stand-ins may be started in the same moment under one name.
+NEIGHBOURS = 100
 
 #: How long what is put may gather before it is taken (seconds).
 GATHER = 0.004
@@ -142,7 +146,7 @@ def _record(recording: Recording, ring: Ring, tell: int) -> None:
 
 
 def _open(recording: Recording) -> tuple[Recorder, int]:
-    # Only this process needs these; they are loaded while the other one looks for the command.
+    # Only this process needs these; they are loaded while the other one waits for the file.
     from workbench.core.credentials import given_secrets
     from workbench.core.naming import suggest_name
     from workbench.store.library import new_path, remove
@@ -150,20 +154,38 @@ def _open(recording: Recording) -> tuple[Recorder, int]:
 
     command = recording.command
     name = recording.name or suggest_name(command.command, command.args)
-    path = recording.path or new_path(name)
-    if recording.force:
-        remove(path)
-    recorder = Recorder(
-        path,
-        name=name,
-        origin="stand-in",
-        group=recording.group,
-        redact=recording.redact,
-        on_trouble=complain,
-    )
+
+    def open_file(path: str) -> Recorder:
+        return Recorder(
+            path,
+            name=name,
+            origin="stand-in",
+            group=recording.group,
+            redact=recording.redact,
+            on_trouble=complain,
+        )
+
+    if recording.path is None:
+        recorder = _first_free(open_file, lambda: new_path(name))
+    else:
+        if recording.force:
+            remove(recording.path)
+        recorder = open_file(recording.path)
     shown = " ".join(map(quote, command.words))
     secrets = given_secrets(command.env, command.args)
     return recorder, recorder.connect(name, "stdio", shown, secrets=secrets)
+
+
+def _first_free(open_file: Callable[[str], Recorder], new_path: Callable[[], str]) -> Recorder:
+    """A recorder at a new path, although other stand-ins may take the same one at the same moment."""
+    for _ in range(NEIGHBOURS):
+        path = new_path()
+        try:
+            return open_file(path)
+        except RecordingError:
+            if not os.path.exists(path):
+                raise
+    return open_file(new_path())
 
 
 def _next(ring: Ring) -> list[Unit | Word]:
