@@ -4,6 +4,8 @@ A desk is a live session or an opened recording; panes cannot tell them apart bu
 by ``live``. Its methods are called in the screen's thread and never wait.
 """
 
+# ruff: noqa: ARG002 - what the base does not do, the desks do
+
 from __future__ import annotations
 
 import threading
@@ -26,7 +28,7 @@ class Sign(NamedTuple):
 
     word: str
     role: Role = "quiet"
-    count: int | None = None
+    number: int | None = None
 
 
 class Inquiry(NamedTuple):

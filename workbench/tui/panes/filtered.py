@@ -1,0 +1,61 @@
+"""A list with a filter line above it."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from workbench.tui.line_input import LineInput
+from workbench.tui.widgets.rows import Rows
+
+
+class FilteredRows(Vertical):
+    """``rows``, and a line that is there while it filters."""
+
+    DEFAULT_CSS = """
+    FilteredRows { height: 1fr; }
+    FilteredRows LineInput { display: none; }
+    FilteredRows.filtering LineInput { display: block; }
+    """
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows = Rows(empty=empty)
+        self.line = LineInput("/", ghost="filter")
+
+    def compose(self) -> ComposeResult:
+        yield self.line
+        yield self.rows
+
+    def filter(self) -> None:
+        """Begin to type a filter."""
+        self.add_class("filtering")
+        self.line.focus()
+
+    @property
+    def filtering(self) -> bool:
+        return self.has_class("filtering")
+
+    def clear(self) -> bool:
+        """Show everything again; false when it did."""
+        if not self.filtering:
+            return False
+        self.line.text = ""
+        self.rows.set_filter("")
+        self.remove_class("filtering")
+        self.rows.focus()
+        return True
+
+    def on_line_input_edited(self, message: LineInput.Edited) -> None:
+        message.stop()
+        self.rows.set_filter(message.line.text)
+
+    def on_line_input_done(self, message: LineInput.Done) -> None:
+        message.stop()
+        if not self.line.text:
+            self.remove_class("filtering")
+        self.rows.focus()
+
+    def on_line_input_left(self, message: LineInput.Left) -> None:
+        message.stop()
+        self.clear()

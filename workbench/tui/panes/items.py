@@ -1,0 +1,312 @@
+"""Tools, resources and prompts: a list on one side; detail, form and result on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Resize
+
+from workbench.core.forms import FormModel
+from workbench.core.jsonrpc import dumps
+from workbench.core.jsontext import pretty
+from workbench.core.lifecycle import State, group
+from workbench.core.view import ConnectionView, Item
+from workbench.tui.desk import Desk
+from workbench.tui.lines import Bit, Fixed, Line, wrapped
+from workbench.tui.messages import Hints, Said, Show
+from workbench.tui.panes.filtered import FilteredRows
+from workbench.tui.palette import Role
+from workbench.tui.panes.pane import Pane
+from workbench.tui.runs import Run
+from workbench.tui.widgets.form import Form
+from workbench.tui.widgets.progress_line import ProgressLine
+from workbench.tui.widgets.result import ResultView
+from workbench.tui.widgets.rows import Cell, Rows, RowSpec
+
+#: From this width on the list stands beside the rest.
+WIDE = 100
+
+_CHANGES = {"added": "new", "changed": "changed", "removed": "gone"}
+
+
+class ItemsPane(Pane):
+    """A list of items that can be called. Subclasses say which, and how."""
+
+    filters = True
+    #: What the items are called, and what is said when there are none.
+    noun = "items"
+
+    def __init__(self, desk: Desk, *, id: str) -> None:
+        super().__init__(desk, id=id)
+        self.list = FilteredRows(id=f"{id}-list")
+        self.head = Fixed(classes="head")
+        self.form = Form()
+        self.progress = ProgressLine()
+        self.result = ResultView()
+        self._items: dict[str, Item] = {}
+        self._shown_item: tuple[int, Item] | None = None
+        self._shown_run: tuple[str, bool] | None = None
+        self._drafts: dict[tuple[int, str], str] = {}
+        self._seen: object = None
+
+    def compose(self) -> ComposeResult:
+        yield self.list
+        with Vertical(classes="side"):
+            yield self.head
+            yield self.form
+            yield self.progress
+            yield self.result
+
+    # What a subclass says.
+
+    def items_of(self, view: ConnectionView) -> Sequence[Item]:
+        raise NotImplementedError
+
+    def listings(self) -> tuple[str, ...]:
+        """The listings the items come from."""
+        raise NotImplementedError
+
+    def model_of(self, item: Item) -> FormModel:
+        """The form of an item's arguments."""
+        raise NotImplementedError
+
+    def request_of(self, item: Item, arguments: str) -> tuple[str, str]:
+        """Method and params (JSON text) that call an item with these arguments."""
+        raise NotImplementedError
+
+    def takes_arguments(self, item: Item) -> bool:  # noqa: ARG002 - for subclasses
+        return True
+
+    def row_of(self, item: Item) -> RowSpec:
+        words = [*item.marks, _CHANGES.get(item.change, "")]
+        tail = "  ".join(word for word in words if word)
+        role = "finding" if item.change else "quiet"
+        cells = (Cell(item.name), Cell(item.signature or "()", "quiet"))
+        return RowSpec(
+            item.name, cells, tail=tail, tail_role=role, search=f"{item.name} {item.title} {item.description}"
+        )
+
+    # What goes down.
+
+    def show(self, view: ConnectionView | None) -> None:
+        super().show(view)
+        if view is None:
+            self.list.rows.set_rows((), empty="no connection")
+            self._items = {}
+        else:
+            seen = (view.number, self.items_of(view), view.listed, view.state)
+            if seen != self._seen:
+                self._seen = seen
+                items = self.items_of(view)
+                self._items = {item.name: item for item in items}
+                self.list.rows.set_rows(self.rows_of(items), empty=self._nothing(view))
+                self._fit()
+        self._show_item()
+        self._show_run()
+
+    def rows_of(self, items: Sequence[Item]) -> list[RowSpec]:
+        return [self.row_of(item) for item in items]
+
+    def _nothing(self, view: ConnectionView) -> str:
+        for method in self.listings():
+            if method in view.list_errors:
+                return f"{method}: {view.list_errors[method]}"
+        where = group(view.state)
+        if where == "on the way":
+            return f"{view.name} is {view.state.value}"
+        if where == "failed":
+            return f"{view.why} {view.next_step}".strip()
+        if where == "closed":
+            return f"{view.name} is closed"
+        if not any(method in view.listed for method in self.listings()):
+            return f"{view.name} offers no {self.noun}"
+        return f"{view.name} lists no {self.noun}"
+
+    @property
+    def item(self) -> Item | None:
+        key = self.list.rows.key
+        return self._items.get(key) if key is not None else None
+
+    def _show_item(self) -> None:
+        item = self.item
+        number = self.current.number if self.current is not None else 0
+        shown = (number, item) if item is not None else None
+        if shown == self._shown_item:
+            return
+        before, self._shown_item = self._shown_item, shown
+        if before is not None and (shown is None or before[1].name != shown[1].name or before[0] != number):
+            self._remember(before)
+        self.head.lay(lambda width: self._head_lines(item, width))
+        self.set_class(item is None, "no-item")
+        self.form.display = item is not None and self.takes_arguments(item)
+        if item is not None and (before is None or before[1] != item or before[0] != number):
+            self.form.set_form(self.model_of(item), self._draft(number, item))
+        self._fit()
+        self.post_message(Hints())
+
+    def _draft(self, number: int, item: Item) -> str | None:
+        draft = self._drafts.get((number, item.name))
+        if draft is not None:
+            return draft
+        run = self._run(number, item)
+        return None if run is None or self.desk.live else self.arguments_of(run)
+
+    def arguments_of(self, run: Run) -> str | None:
+        """The arguments a call was made with, for the form."""
+        from workbench.core.jsontext import lookup
+
+        return lookup(run.params, "/arguments")
+
+    def _remember(self, shown: tuple[int, Item]) -> None:
+        if self.takes_arguments(shown[1]):
+            self._drafts[shown[0], shown[1].name] = self.form.text
+
+    def _head_lines(self, item: Item | None, width: int) -> list[Line]:
+        if item is None:
+            return []
+        marks = "  ".join(item.marks)
+        title = item.title if item.title != item.name else ""
+        room = max(width - 2 - len(marks) - 2, 4)
+        first = [Bit(" "), Bit(item.name, "bright"), Bit(f"  {title}" if title else "", "text")]
+        used = 1 + len(item.name) + (len(title) + 2 if title else 0)
+        lines: list[Line] = [[*first, Bit(" " * max(room - used + 1, 2)), Bit(marks, "quiet")]]
+        about = self.about(item)
+        if about:
+            most = 2 if self.size.height < 24 else 4
+            lines += [[Bit(" "), Bit(row, "quiet")] for row in wrapped(about, width - 2, most)]
+        return lines
+
+    def about(self, item: Item) -> str:
+        return item.description
+
+    def _run(self, number: int, item: Item) -> Run | None:
+        method, _ = self.request_of(item, "{}")
+        return self.desk.runs.last(number, method, item.name)
+
+    def _show_run(self) -> None:
+        number = self.current.number if self.current is not None else 0
+        item = self.item
+        open_runs = self.desk.runs.open(number)
+        self.progress.set_running([run.running for run in open_runs])
+        run = self._run(number, item) if item is not None else None
+        outcome = run.outcome if run is not None else None
+        state = (run.key, outcome is not None) if run is not None else None
+        if state == self._shown_run:
+            return
+        self._shown_run = state
+        if run is not None and outcome is not None:
+            self.result.show(outcome, run.seq)
+            for remark in run.remarks:
+                self.post_message(Said(remark))
+        else:
+            self.result.clear()
+        self.post_message(Hints())
+
+    # Layout.
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width >= WIDE, "wide")
+        self._fit()
+
+    def _fit(self) -> None:
+        """Stacked, the list takes what it needs, a third at most while there is more to show."""
+        height = self.size.height
+        if not height or self.has_class("wide"):
+            self.list.styles.height = "1fr"
+            return
+        most = max(3, height // 3)
+        wanted = self.list.rows.count + (1 if self.list.filtering else 0)
+        self.list.styles.height = max(1, min(wanted, most)) if self.item is not None else "1fr"
+
+    # What happens.
+
+    @on(Rows.Moved)
+    def _moved(self, message: Rows.Moved) -> None:
+        message.stop()
+        self._show_item()
+        self._show_run()
+
+    @on(Rows.Chosen)
+    def _chosen(self, message: Rows.Chosen) -> None:
+        message.stop()
+        item = self.item
+        if item is None:
+            return
+        if not self.desk.live:
+            self.post_message(Show(item.name, pretty(dumps(item.value)).encode("utf-8", "surrogateescape")))
+        elif self.takes_arguments(item):
+            self.form.start()
+            self.post_message(Hints())
+        else:
+            self._call(item, "{}")
+
+    @on(Form.Submitted)
+    def _submitted(self, message: Form.Submitted) -> None:
+        message.stop()
+        item = self.item
+        if item is not None:
+            self._call(item, message.text)
+
+    def _call(self, item: Item, arguments: str) -> None:
+        view = self.current
+        if view is None or not self.desk.live:
+            return
+        if view.state is not State.READY:
+            words = view.state.value.replace("_", " ")
+            self.post_message(Said(f"{view.name} is {words}, so nothing was sent; c connects again.", True))
+            return
+        method, params = self.request_of(item, arguments)
+        self.desk.call(view.number, item.name, method, params)
+        self._show_run()
+
+    @on(Form.Changed)
+    def _changed(self, message: Form.Changed) -> None:
+        message.stop()
+        self.post_message(Hints())
+
+    @on(ResultView.Opened)
+    def _opened(self, message: ResultView.Opened) -> None:
+        message.stop()
+        item = self.item
+        title = "  ".join(word for word in (item.name if item else "", message.title) if word)
+        self.post_message(Show(title, message.whole))
+
+    # What the screen asks.
+
+    def start(self) -> None:
+        self.list.rows.focus()
+
+    def words(self) -> set[str]:
+        words = {"items", "filter"}
+        if self.item is not None:
+            words.add("item")
+        return words
+
+    def back(self) -> bool:
+        if self.list.clear():
+            return True
+        if not self.list.rows.has_focus:
+            self.start()
+            return True
+        return False
+
+    def source(self) -> tuple[str, bytes] | None:
+        block = self.result.block
+        if block is not None:
+            return "result", block.whole
+        item = self.item
+        if item is None:
+            return None
+        return "definition", pretty(dumps(item.value)).encode("utf-8", "surrogateescape")
+
+    def do_filter(self) -> None:
+        self.list.filter()
+        self._fit()
+
+    def do_json(self) -> None:
+        self.form.start()
+        if not self.form.by_hand:
+            self.form.toggle()

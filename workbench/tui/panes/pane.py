@@ -1,0 +1,40 @@
+"""What the screen asks of a pane."""
+
+from __future__ import annotations
+
+from textual.containers import Vertical
+
+from workbench.core.view import ConnectionView
+from workbench.tui.desk import Desk
+
+
+class Pane(Vertical):
+    """One view of a connection. The screen tells it what to ``show`` and asks it for the rest."""
+
+    #: Whether ``/`` filters it.
+    filters = False
+
+    def __init__(self, desk: Desk, *, id: str) -> None:
+        super().__init__(id=id)
+        self.desk = desk
+        self.current: ConnectionView | None = None
+
+    def show(self, view: ConnectionView | None) -> None:
+        """Show this connection as it is now; called at most ten times a second, and only while the
+        pane is on the screen."""
+        self.current = view
+
+    def start(self) -> None:
+        """Take the focus."""
+
+    def words(self) -> set[str]:
+        """What the pane says of itself, for the table of commands."""
+        return set()
+
+    def back(self) -> bool:
+        """Go one step back within the pane; false when there is none."""
+        return False
+
+    def source(self) -> tuple[str, bytes] | None:
+        """What to copy or save: a word for it, and the bytes."""
+        return None
