@@ -18,7 +18,6 @@ from workbench.tui.desk import Desk
 from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.messages import Hints, Said, Show
 from workbench.tui.panes.filtered import FilteredRows
-from workbench.tui.palette import Role
 from workbench.tui.panes.pane import Pane
 from workbench.tui.runs import Run
 from workbench.tui.widgets.form import Form
