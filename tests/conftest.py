@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.peers.fixtures import (
     filesystem_command,
     git_command,
     memory_command,
+    peers_are_required,
     time_command,
 )
 
@@ -33,12 +35,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.peer)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test of a real peer that is skipped, for whatever reason, has failed where peers are required."""
+    report = yield
+    if report.skipped and item.get_closest_marker("peer") and peers_are_required():
+        report.outcome = "failed"
+        report.longrepr = f"a test of a real peer was skipped in {call.when}: {report.longrepr}"
+    return report
+
+
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees or fills the user's store, and none depends on the terminal it runs in."""
     monkeypatch.setenv("MCP_WORKBENCH_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
-        if name in os.environ:
-            monkeypatch.delenv(name)
+    settings = [
+        name for name in os.environ if name.startswith("MCP_WORKBENCH_") and name != "MCP_WORKBENCH_STORE"
+    ]
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", *settings):
+        monkeypatch.delenv(name, raising=False)

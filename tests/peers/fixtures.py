@@ -11,11 +11,16 @@ import pytest
 from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer
 
 
+def peers_are_required() -> bool:
+    """Whether a test of a real peer must run: set by CI."""
+    return bool(os.environ.get("WORKBENCH_REQUIRE_PEERS"))
+
+
 def _or_skip(command: Callable[[], list[str]]) -> list[str]:
     try:
         return command()
     except PeerUnavailable as trouble:
-        if os.environ.get("WORKBENCH_REQUIRE_PEERS"):
+        if peers_are_required():
             pytest.fail(f"a peer is required here: {trouble}", pytrace=False)
         pytest.skip(str(trouble))
 
