@@ -111,6 +111,13 @@ def test_an_internal_error_is_a_sentence_and_its_traceback_is_in_the_log(tmp_pat
     assert "RuntimeError: a fault" in log.read_text()
 
 
+@pytest.mark.parametrize("group", ["sessions", "replay"])
+def test_a_group_without_a_command_shows_its_help_as_a_usage_error(group: str) -> None:
+    done = workbench(group)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Usage: mcp-workbench {group} ")
+
+
 def test_help_and_version_are_data() -> None:
     assert workbench("--version").stdout.startswith("mcp-workbench ")
     helped = workbench("--help")

@@ -38,6 +38,9 @@ def guarded(command: Callable[[], int], log: str | None) -> int:
     except WorkbenchError as error:
         say(str(error))
         return error.exit_status
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return EXIT_USAGE
     except click.UsageError as error:
         hint = f" Try '{error.ctx.command_path} --help'." if error.ctx else ""
         say(f"{error.format_message()}{hint}")
