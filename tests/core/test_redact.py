@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.redact import SHAPES, Redactor, Shape, looks_secret, placeholders
+from workbench.core.frame import Channel
+from workbench.core.redact import MAX_KEY_LINES, Redactor, looks_secret, placeholders
+from workbench.core.shapes import SHAPES, Shape, may_hold_token
 
 
 def restored(original: bytes, redactor: Redactor) -> bytes:
@@ -27,8 +30,10 @@ def restored(original: bytes, redactor: Redactor) -> bytes:
 def test_every_token_shape_is_found_in_json_and_in_plain_text(shape: Shape) -> None:
     for template in (b'{"x":"%s"}', b"export X=%s and on", b"%s"):
         body = template.replace(b"%s", shape.example.encode())
-        out, _ = Redactor().redact(body)
-        secret = shape.example.removeprefix("Bearer ").encode()
+        out, spans = Redactor().redact(body)
+        [span] = spans
+        secret = body[span.offset : span.offset + span.wire]
+        assert len(secret) >= 8
         assert secret not in out
         assert len(placeholders(out)) == 1
         assert restored(body, Redactor()) == body
@@ -44,6 +49,9 @@ def test_every_token_shape_is_found_in_json_and_in_plain_text(shape: Shape) -> N
         b'{"text":"AKIA is the prefix"}',
         b'{"text":"pypi-server and npm_config_cache"}',
         b'{"id":"ghp_short","method":"x"}',
+        b'{"text":"Basic understanding of http://host:8080/path is needed, a@b.example"}',
+        b'{"text":"file:///home/ann/notes@home and http://[::1]:80/"}',
+        b'{"text":"-----BEGIN PUBLIC KEY-----MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKC"}',
         b'{"sha":"da39a3ee5e6b4b0d3255bfef95601890afd80709"}',
     ],
 )
@@ -51,13 +59,49 @@ def test_what_only_looks_alike_stays(harmless: bytes) -> None:
     assert Redactor().redact(harmless) == (harmless, ())
 
 
-def test_what_the_protocol_lives_on_is_never_touched() -> None:
+def with_secret() -> Redactor:
     redactor = Redactor()
     redactor.add_secret("TOKEN", "correct-horse")
-    for member in ("id", "progressToken", "cursor", "nextCursor", "requestState", "taskId", "elicitationId"):
-        body = b'{"%s":"correct-horse","x":"correct-horse"}' % member.encode()
-        out, _ = redactor.redact(body)
-        assert json.loads(out) == {member: "correct-horse", "x": "<redacted:1 env TOKEN>"}
+    return redactor
+
+
+HIDDEN = "<redacted:1 env TOKEN>"
+MEMBERS = ("progressToken", "cursor", "nextCursor", "requestState", "taskId", "elicitationId", "requestId")
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_what_the_protocol_lives_on_is_never_touched(member: str) -> None:
+    value = {"params": {"_meta": {"x": "correct-horse", member: "correct-horse"}, member: "correct-horse"}}
+    out, _ = with_secret().redact(json.dumps(value).encode())
+    value["params"]["_meta"]["x"] = HIDDEN  # type: ignore[index]
+    assert json.loads(out) == value
+
+
+@pytest.mark.parametrize(
+    "body", ['{"id": "correct-horse", "x": "correct-horse"}', '[{"id":"correct-horse"}]']
+)
+def test_the_id_of_a_message_is_never_touched_also_in_a_batch(body: str) -> None:
+    out, _ = with_secret().redact(body.encode())
+    assert json.loads(out) == json.loads(body.replace('"x": "correct-horse"', f'"x": "{HIDDEN}"'))
+
+
+@pytest.mark.parametrize("member", ["id", "method", "cursor", "taskId"])
+def test_a_member_of_arguments_or_content_is_not_protected_by_its_name(member: str) -> None:
+    for value in (
+        {"params": {"arguments": {"deep": [{member: "correct-horse"}]}}},
+        {"result": {"structuredContent": {member: "correct-horse"}}},
+        {"result": {"content": [{"type": "text", "text": json.dumps({member: "correct-horse"})}]}},
+    ):
+        out, spans = with_secret().redact(json.dumps(value).encode())
+        assert b"correct-horse" not in out
+        assert len(spans) == 1
+        json.loads(out)
+
+
+def test_stderr_and_notes_have_no_protected_members() -> None:
+    for channel in (Channel.STDERR, Channel.PROCESS, Channel.NOTE):
+        out, _ = with_secret().redact(b'{"id":"correct-horse"}', channel)
+        assert out == b'{"id":"%s"}' % HIDDEN.encode()
 
 
 @pytest.mark.parametrize(
@@ -83,13 +127,15 @@ def test_a_given_secret_is_found_escaped_and_percent_encoded_under_one_number() 
     secret = 'päss"w/ord\\9'
     redactor.add_secret("PASSWORD", secret)
     spellings = [
+        json.dumps(json.dumps(secret)),
         json.dumps(secret),
         json.dumps(secret, ensure_ascii=False),
         json.dumps(secret).replace("/", "\\/"),
         '"https://x/?p=p%C3%A4ss%22w%2Ford%5C9"',
+        '"https://x/?p=p%c3%a4ss%22w%2ford%5c9"',
     ]
     out, spans = redactor.redact(("[" + ",".join(spellings) + "]").encode())
-    assert len(spans) == 4
+    assert len(spans) == 6
     assert set(placeholders(out)) == {b"<redacted:1 env PASSWORD>"}
 
 
@@ -139,3 +185,88 @@ def test_a_number_that_is_a_secret_stays_a_number() -> None:
     body = b'{"a":12345678,"b":"12345678","c":[12345678]}'
     out, _ = redactor.redact(body)
     assert json.loads(out) == {"a": 12345678, "b": "<redacted:1 env PASSWORD>", "c": [12345678]}
+
+
+def test_secrets_that_overlap_are_replaced_as_one_and_no_part_stays() -> None:
+    redactor = Redactor()
+    redactor.add_secret("TOKEN", "abc ghp_a1B2")
+    body = b'"x abc ghp_a1B2' + b"a1B2" * 9 + b' y"'
+    redactor.add_secret("OTHER_TOKEN", "a1B2a1B2 y")
+    out, spans = redactor.redact(body)
+    assert out == b'"x <redacted:1 env TOKEN>"'
+    assert restored(body, redactor) == body
+    assert len(spans) == 1
+
+
+PEM = [
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "MIIEpAIBAAKCAQEA" * 4,
+    "a1B2" * 10 + "==",
+    "-----END RSA PRIVATE KEY-----",
+]
+
+
+def test_a_private_key_inside_json_is_replaced_up_to_its_end_and_never_beyond_its_string() -> None:
+    whole = json.dumps(
+        {"key": "\n".join(PEM), "next": "\n".join(PEM[:-1]), "text": "-----END PRIVATE KEY-----"}
+    )
+    out, _ = Redactor().redact(whole.encode())
+    told = json.loads(out)
+    assert told["key"] == "<redacted:1 private key>"
+    assert told["next"] == "<redacted:2 private key>"
+    assert told["text"] == "-----END PRIVATE KEY-----"
+
+
+def test_a_private_key_on_stderr_is_replaced_line_by_line() -> None:
+    redactor = Redactor()
+    lines = ["loading", *PEM, "a1B2a1B2", "done"]
+    shown = [redactor.redact(line.encode(), Channel.STDERR, 1)[0].decode() for line in lines]
+    assert shown[:2] == ["loading", PEM[0]]
+    assert all(line.endswith(" private key>") for line in shown[2:4])
+    assert shown[4:] == [PEM[-1], "a1B2a1B2", "done"]
+
+
+def test_a_key_that_never_ends_does_not_swallow_the_rest_nor_another_server_s_lines() -> None:
+    redactor = Redactor()
+    redactor.redact(PEM[0].encode(), Channel.STDERR, 1)
+    assert redactor.redact(b"word", Channel.STDERR, 2) == (b"word", ())
+    shown = [redactor.redact(b"word", Channel.STDERR, 1)[0] for _ in range(MAX_KEY_LINES + 5)]
+    assert shown[-6:] == [b"word"] * 6
+    assert shown[0] != b"word"
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.name} {shape.example[:6]}")
+def test_the_first_look_sees_every_literal_of_every_shape(shape: Shape) -> None:
+    for literal in shape.literals:
+        assert literal in shape.example or len(shape.literals) > 1
+        assert may_hold_token(b"some text " + literal.encode() + b" and more")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "eyJ",
+        "eyJabcdefgh.",
+        "sk-a",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----" + "a" * 60 + "\\n",
+        "ghp_",
+        "Basic aaaaaaaaaaaaaaaa ",
+        "Bearer ",
+        "://a:b",
+        '"id":"correct-horse",',
+    ],
+)
+def test_a_body_made_to_be_slow_takes_linear_time(piece: str) -> None:
+    redactor = with_secret()
+
+    def seconds(size: int) -> float:
+        body = b"{" + piece.encode() * (size // len(piece))
+        began = time.perf_counter()
+        redactor.redact(body)
+        return time.perf_counter() - began
+
+    seconds(10_000)
+    # A quadratic one would take 32 times as long for 32 times as much, and minutes for 10 MB.
+    small = min(seconds(50_000) for _ in range(3)) + 0.002
+    assert seconds(1_600_000) < 32 * small * 6

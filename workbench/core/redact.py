@@ -4,12 +4,12 @@ A recording is made to be kept and shared, so what looks like a secret never
 gets into one, unless the user switches redaction off. Two kinds of rules find
 secrets: values that were given for a target (``add_secret``), which are looked
 for as they are, JSON-escaped and percent-encoded; and the usual shapes of
-tokens (``SHAPES``).
+tokens (``core.shapes``).
 
 A placeholder, ``<redacted:1 env TOKEN>``, keeps what replay needs: it stands
 inside the string the secret stood in, so no JSON type changes, and the same
-secret has the same number throughout a recording. It never covers a member the
-protocol itself lives on (``PROTOCOL_MEMBERS``).
+secret has the same number throughout a recording. Members that the protocol
+itself lives on (ids, cursors, progress tokens) are never touched.
 
 Part of the light path: standard library only. One search decides for nearly
 every body that there is nothing to do.
@@ -19,224 +19,64 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+import threading
 
-from workbench.core.frame import Span
+from workbench.core.credentials import is_secret_name
+from workbench.core.frame import Channel, Span
+from workbench.core.places import Walk
+from workbench.core.shapes import Hit, may_hold_token, tokens
 
-#: A value given for a target is a secret from this length on (characters) ...
+#: A value given for a target is a secret from this length on (characters).
 MIN_SECRET = 8
 
-#: ... when its name has one of these parts, or its value one of the shapes.
-SECRET_NAME = re.compile(
-    r"(?i)token|secret|passw|passphrase|credential|auth|cookie|session[_-]?id|private"
-    r"|(?<![a-z])pat(?![a-z])|(?<![a-z])dsn(?![a-z])|(?:api|access|secret|private|signing|encryption)[_-]?key"
-    r"|(?<![a-z])key(?![a-z])|apikey|bearer"
+#: The envelope's own members: protected at the top of a message (all revisions, "Messages").
+ENVELOPE_MEMBERS = frozenset((b"jsonrpc", b"id", b"method"))
+
+#: Members that carry the protocol at any depth ...
+PROTOCOL_MEMBERS = frozenset(
+    (
+        b"requestId",
+        b"progressToken",
+        b"cursor",
+        b"nextCursor",
+        b"requestState",
+        b"taskId",
+        b"elicitationId",
+        b"protocolVersion",
+    )
 )
 
-#: Strings under these members carry the protocol itself and are never touched.
-PROTOCOL_MEMBERS = (
-    "jsonrpc",
-    "id",
-    "method",
-    "requestId",
-    "progressToken",
-    "cursor",
-    "nextCursor",
-    "requestState",
-    "taskId",
-    "elicitationId",
-    "protocolVersion",
+#: ... except below these, where a server or user puts what it likes.
+FREE_MEMBERS = frozenset(
+    (b"arguments", b"structuredContent", b"content", b"contents", b"messages", b"data", b"inputSchema")
 )
 
+#: Channels whose bodies are JSON-RPC: only there is anything protected.
+_PROTOCOL_CHANNELS = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
 
-class Shape(NamedTuple):
-    """A kind of token known by its looks.
-
-    ``literals`` are byte strings of which one stands in every such token: plain searches for
-    them decide for nearly every body that there is nothing to do. ``example`` is no real secret.
-    """
-
-    name: str
-    literals: tuple[bytes, ...]
-    pattern: str
-    example: str
-
-
-_EDGE = r"(?<![A-Za-z0-9_-])"
-
-#: Token shapes; where two match at one place, the longer match counts.
-SHAPES = (
-    Shape(
-        "github token",
-        (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"),
-        _EDGE + r"gh[pousr]_[A-Za-z0-9]{30,255}",
-        "ghp_" + "a1B2" * 9,
-    ),
-    Shape(
-        "github token",
-        (b"github_pat_",),
-        _EDGE + r"github_pat_[A-Za-z0-9_]{22,255}",
-        "github_pat_" + "a1B2" * 8,
-    ),
-    Shape("gitlab token", (b"glpat-",), _EDGE + r"glpat-[A-Za-z0-9_-]{20,}", "glpat-" + "a1B2" * 5),
-    Shape("anthropic key", (b"sk-ant-",), _EDGE + r"sk-ant-[A-Za-z0-9_-]{20,}", "sk-ant-" + "a1B2" * 8),
-    Shape(
-        "openai key",
-        (b"sk-",),
-        _EDGE + r"sk-(?!ant-)(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,}",
-        "sk-proj-" + "a1B2" * 8,
-    ),
-    Shape("slack token", (b"xox",), _EDGE + r"xox[abeoprs]-[A-Za-z0-9-]{10,}", "xoxb-" + "1234567890-" * 3),
-    Shape(
-        "aws key id", (b"AKIA", b"ASIA"), _EDGE + r"A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA" + "A1B2" * 4
-    ),
-    Shape("google key", (b"AIza",), _EDGE + r"AIza[A-Za-z0-9_-]{35}", "AIza" + "a1B2c" * 7),
-    Shape(
-        "stripe key",
-        (b"k_live_", b"k_test_"),
-        _EDGE + r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
-        "sk_live_" + "a1B2" * 6,
-    ),
-    Shape("npm token", (b"npm_",), _EDGE + r"npm_[A-Za-z0-9]{36}", "npm_" + "a1B2" * 9),
-    Shape("pypi token", (b"pypi-",), _EDGE + r"pypi-[A-Za-z0-9_-]{50,}", "pypi-" + "a1B2" * 13),
-    Shape("hugging face token", (b"hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}", "hf_" + "a1B2" * 9),
-    Shape(
-        "jwt",
-        (b"eyJ",),
-        _EDGE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlMTIz",
-    ),
-    Shape(
-        "private key",
-        (b"PRIVATE KEY-----",),
-        r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{16,16384}-----END [A-Z ]{0,20}PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----" + "a1B2" * 8 + "-----END PRIVATE KEY-----",
-    ),
-    Shape(
-        "bearer token",
-        (b"Bearer ", b"bearer "),
-        r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{16,}",
-        "Bearer " + "a1B2" * 6,
-    ),
+#: A cheap sign that a string may be a protected member: its name stands just before it.
+_MAYBE_PROTECTED = re.compile(
+    rb'"(?:' + b"|".join(sorted(ENVELOPE_MEMBERS | PROTOCOL_MEMBERS)) + rb')"\s{0,9}:\s{0,9}"$'
 )
+#: How long such a name and what follows it can be, and how far into the string a secret begins (bytes).
+_NAME_BYTES = 48
+_STRING_BYTES = 4096
 
-_NEEDLES = tuple((literal, shape) for shape in SHAPES for literal in shape.literals)
-_NUMBER = re.compile(rb"[0-9.eE+-]+")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+#: A secret of these characters only could be a number of a JSON document.
+_NUMBER = re.compile(rb"[0-9+.eE-]+")
+
+#: A private key that is printed arrives line by line; more lines than this are none.
+MAX_KEY_LINES = 200
+
+_KEY_LINE = re.compile(rb"[A-Za-z0-9+/=]{1,128}\r?")
 _PLACEHOLDER = re.compile(rb"<redacted:\d+ [^<>\"\\]{1,80}>")
-_PROTOCOL_BEFORE = re.compile(
-    rb'"(?:' + b"|".join(name.encode() for name in PROTOCOL_MEMBERS) + rb')"\s*:\s*"$'
-)
 
 
 def looks_secret(name: str, value: str) -> bool:
     """Whether a value given under this name is to be kept out of recordings."""
     if len(value) < MIN_SECRET:
         return False
-    if SECRET_NAME.search(name):
-        return True
-    return bool(_shapes(value.encode("utf-8", "surrogateescape")))
-
-
-class Redactor:
-    """Replaces secrets by placeholders; one for each recording, used in one thread at a time.
-
-    ``found`` counts what was replaced, by the placeholder's label (``env TOKEN``, ``jwt``).
-    """
-
-    def __init__(self) -> None:
-        self._labels: dict[bytes, str] = {}
-        self._numbers: dict[bytes, int] = {}
-        self._canonical: dict[bytes, bytes] = {}
-        self._literals: re.Pattern[bytes] | None = None
-        self.found: dict[str, int] = {}
-
-    def add_secret(self, name: str, value: str, where: str = "env") -> bool:
-        """Look out for a value given for a target; False when nothing about it looks secret."""
-        if not looks_secret(name, value):
-            return False
-        exact = value.encode("utf-8", "surrogateescape")
-        forms = {exact}
-        for ascii_only in (False, True):
-            text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
-            forms.add(text.encode("utf-8", "surrogateescape"))
-            forms.add(text.replace("/", "\\/").encode("utf-8", "surrogateescape"))
-        forms.add(_percent(exact))
-        label = f"{where} {re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:60]}"
-        for form in forms:
-            self._labels[form] = label
-            self._canonical[form] = exact
-        longest_first = sorted(self._labels, key=len, reverse=True)
-        self._literals = re.compile(b"|".join(map(re.escape, longest_first)))
-        return True
-
-    def redact(self, body: bytes) -> tuple[bytes, tuple[Span, ...]]:
-        """A copy without secrets, and where they stood. Never raises; without a secret in it the
-        body itself is returned."""
-        hits = self._hits(body)
-        if not hits:
-            return body, ()
-        parts: list[bytes] = []
-        spans: list[Span] = []
-        at = length = 0
-        for start, end, label in hits:
-            placeholder = self._placeholder(body[start:end], label)
-            parts += (body[at:start], placeholder)
-            length += start - at
-            spans.append(Span(length, len(placeholder), end - start))
-            length += len(placeholder)
-            at = end
-        parts.append(body[at:])
-        return b"".join(parts), tuple(spans)
-
-    def text(self, text: str) -> str:
-        """The same for a text of ours that may hold a secret (a target, a fact)."""
-        return self.redact(text.encode("utf-8", "surrogateescape"))[0].decode("utf-8", "surrogateescape")
-
-    def _hits(self, body: bytes) -> list[tuple[int, int, str]]:
-        found: list[tuple[int, int, str]] = []
-        if self._literals is not None:
-            found += [
-                (match.start(), match.end(), self._labels[match[0]])
-                for match in self._literals.finditer(body)
-            ]
-        found += _shapes(body)
-        if not found:
-            return found
-        kept: list[tuple[int, int, str]] = []
-        end = 0
-        for hit in sorted(found, key=lambda hit: (hit[0], -hit[1])):
-            if hit[0] >= end and not self._protected(body, hit[0]) and not _is_bare(body, *hit[:2]):
-                kept.append(hit)
-                end = hit[1]
-        return kept
-
-    def _protected(self, body: bytes, start: int) -> bool:
-        quote = body.rfind(b'"', max(0, start - 4096), start)
-        return quote >= 0 and bool(_PROTOCOL_BEFORE.search(body, max(0, quote - 64), quote + 1))
-
-    def _placeholder(self, secret: bytes, label: str) -> bytes:
-        exact = self._canonical.get(secret, secret)
-        number = self._numbers.setdefault(exact, len(self._numbers) + 1)
-        self.found[label] = self.found.get(label, 0) + 1
-        return f"<redacted:{number} {label}>".encode()
-
-
-def _is_bare(body: bytes, start: int, end: int) -> bool:
-    """Whether what looks like a secret is a JSON number (or part of one): that keeps its type."""
-    if body[:1] not in (b"{", b"[") or not _NUMBER.fullmatch(body, start, end):
-        return False
-    return not any(string.start() < start and end < string.end() for string in _STRING.finditer(body))
-
-
-def _shapes(body: bytes) -> list[tuple[int, int, str]]:
-    # re.finditer compiles a pattern when it is first needed, and remembers it.
-    return [
-        (match.start(), match.end(), shape.name)
-        for literal, shape in _NEEDLES
-        if literal in body
-        for match in re.finditer(shape.pattern.encode(), body)
-    ]
+    return is_secret_name(name) or next(tokens(value.encode("utf-8", "surrogateescape")), None) is not None
 
 
 def placeholders(body: bytes) -> list[bytes]:
@@ -244,6 +84,148 @@ def placeholders(body: bytes) -> list[bytes]:
     return _PLACEHOLDER.findall(body)
 
 
+class Redactor:
+    """Replaces secrets by placeholders, one for each recording. Several threads may use it.
+
+    ``found`` counts what was replaced, by the placeholder's label (``env TOKEN``, ``jwt``).
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, int] = {}
+        self._forms: tuple[tuple[bytes, str], ...] = ()
+        self._exact: dict[bytes, bytes] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._numbering = threading.Lock()
+        self._open_keys: dict[int, int] = {}
+
+    def add_secret(self, name: str, value: str, where: str = "env") -> bool:
+        """Look out for a value given for a target; False when nothing about it looks secret."""
+        if not looks_secret(name, value):
+            return False
+        exact = value.encode("utf-8", "surrogateescape")
+        label = f"{where} {re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:60]}"
+        known = dict(self._forms)
+        for form in _forms(value):
+            known.setdefault(form, label)
+            self._exact.setdefault(form, exact)
+        self._forms = tuple(known.items())
+        return True
+
+    def redact(
+        self, body: bytes, channel: Channel = Channel.STDIO, connection: int = 0
+    ) -> tuple[bytes, tuple[Span, ...]]:
+        """A copy without secrets, and where they stood. Never raises; without a secret in it the
+        body itself is returned.
+
+        ``connection`` matters for stderr, where a private key comes line by line.
+        """
+        # A few plain searches; one search for any of them would be slower.
+        hits = [hit for form, label in self._forms if form in body for hit in _every(body, form, label)]
+        if may_hold_token(body):
+            hits += tokens(body)
+        if channel is Channel.STDERR and (self._open_keys or b"PRIVATE KEY-----" in body):
+            hits = self._with_key_lines(body, connection, hits)
+        if not hits:
+            return body, ()
+        return self._replace(body, _merged(hits), channel)
+
+    def text(self, text: str) -> str:
+        """The same for a text of ours that may hold a secret (a target, a fact)."""
+        body = text.encode("utf-8", "surrogateescape")
+        return self.redact(body, Channel.NOTE)[0].decode("utf-8", "surrogateescape")
+
+    def _replace(self, body: bytes, hits: list[Hit], channel: Channel) -> tuple[bytes, tuple[Span, ...]]:
+        walk = Walk(body) if channel in _PROTOCOL_CHANNELS and body.lstrip()[:1] in (b"{", b"[") else None
+        parts: list[bytes] = []
+        spans: list[Span] = []
+        at = length = 0
+        for start, end, label in hits:
+            if walk is not None and _must_stay(body, walk, start, end):
+                continue
+            placeholder = self._placeholder(body[start:end], label)
+            parts += (body[at:start], placeholder)
+            length += start - at
+            spans.append(Span(length, len(placeholder), end - start))
+            length += len(placeholder)
+            at = end
+        if not spans:
+            return body, ()
+        parts.append(body[at:])
+        return b"".join(parts), tuple(spans)
+
+    def _placeholder(self, secret: bytes, label: str) -> bytes:
+        exact = self._exact.get(secret, secret)
+        with self._numbering:
+            number = self._numbers.setdefault(exact, len(self._numbers) + 1)
+            self.found[label] = self.found.get(label, 0) + 1
+        return f"<redacted:{number} {label}>".encode()
+
+    def _with_key_lines(self, line: bytes, connection: int, hits: list[Hit]) -> list[Hit]:
+        """The lines of a private key on stderr: each frame holds only one of them."""
+        begun = line.rfind(b"-----BEGIN ")
+        if begun >= 0 and b"PRIVATE KEY-----" in line[begun:] and b"-----END " not in line[begun:]:
+            self._open_keys[connection] = MAX_KEY_LINES
+        elif connection in self._open_keys:
+            self._open_keys[connection] -= 1
+            if not _KEY_LINE.fullmatch(line) or not self._open_keys[connection]:
+                del self._open_keys[connection]
+            else:
+                return [*hits, Hit(0, len(line.rstrip(b"\r")), "private key")]
+        return hits
+
+
+def _forms(value: str) -> set[bytes]:
+    """How a value can stand in a body: as it is, in a JSON string (and in one inside another), in a
+    URL."""
+    exact = value.encode("utf-8", "surrogateescape")
+    texts = {value}
+    for ascii_only in (False, True):
+        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        texts |= {once, once.replace("/", "\\/"), json.dumps(once, ensure_ascii=ascii_only)[1:-1]}
+    forms = {text.encode("utf-8", "surrogateescape") for text in texts}
+    percent = _percent(exact)
+    return forms | {exact, percent, re.sub(rb"%..", lambda found: found[0].lower(), percent)}
+
+
+_UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+
 def _percent(value: bytes) -> bytes:
-    safe = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    return b"".join(bytes((byte,)) if byte in safe else b"%%%02X" % byte for byte in value)
+    return b"".join(bytes((byte,)) if byte in _UNRESERVED else b"%%%02X" % byte for byte in value)
+
+
+def _every(body: bytes, form: bytes, label: str) -> list[Hit]:
+    hits: list[Hit] = []
+    at = body.find(form)
+    while at >= 0:
+        hits.append(Hit(at, at + len(form), label))
+        at = body.find(form, at + len(form))
+    return hits
+
+
+def _merged(hits: list[Hit]) -> list[Hit]:
+    """Hits in order, overlapping ones joined: no part of any secret stays. The longer one names it."""
+    merged: list[Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        before = merged[-1] if merged else None
+        if before is None or hit.start >= before.end:
+            merged.append(hit)
+        elif hit.end > before.end:
+            merged[-1] = Hit(before.start, hit.end, before.label)
+    return merged
+
+
+def _must_stay(body: bytes, walk: Walk, start: int, end: int) -> bool:
+    """Whether a hit stands where nothing may be replaced: outside a string (a number would change
+    its type), or in a member that the protocol lives on."""
+    if _NUMBER.fullmatch(body, start, end) and not walk.at(start).string:
+        return True
+    quote = body.rfind(b'"', max(0, start - _STRING_BYTES), start)
+    if quote < 0 or not _MAYBE_PROTECTED.search(body, max(0, quote - _NAME_BYTES), quote + 1):
+        return False
+    path = walk.at(start).path
+    if not path:
+        return False
+    if path[-1] in ENVELOPE_MEMBERS:
+        return len(path) == 1
+    return path[-1] in PROTOCOL_MEMBERS and FREE_MEMBERS.isdisjoint(path)
