@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import loads
@@ -39,8 +39,10 @@ class StandIn:
     def __init__(self, file: Path, command: Sequence[str], *options: str, **popen: Any) -> None:
         self.file = file
         arguments = [*PROGRAM, "-o", str(file), *options, "--", *command]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = subprocess.Popen(arguments, cwd=ROOT, bufsize=0, **(pipes | popen))
+        options_of: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
+            arguments, cwd=ROOT, bufsize=0, **(pipes | popen)
+        )
 
     def __enter__(self) -> StandIn:
         return self
@@ -59,7 +61,7 @@ class StandIn:
     def processes(self) -> list[psutil.Process]:
         """Everything below the stand-in that runs."""
         try:
-            return psutil.Process(self.process.pid).children(recursive=True)
+            return list(psutil.Process(self.process.pid).children(recursive=True))
         except psutil.NoSuchProcess:
             return []
 
@@ -140,7 +142,7 @@ def at_rest(file: Path) -> bool:
 
 def gone(pid: int) -> bool:
     try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
 

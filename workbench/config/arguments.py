@@ -22,6 +22,7 @@ from workbench.config.options import OPTIONS
 from workbench.config.servers import find_server
 from workbench.config.settings import Settings
 from workbench.config.targets import Target, default_capabilities, make_target
+from workbench.core.credentials import plain_arguments
 from workbench.core.naming import suggest_name
 from workbench.errors import UsageError
 
@@ -117,7 +118,7 @@ def _finish(draft: _Draft, common: dict[str, Any], settings: Settings) -> Target
         target = find_server(draft.value, tuple(files), values)
         return target.model_copy(update={"name": options["name"]}) if "name" in options else target
     values.update(_command(draft))
-    values.setdefault("name", suggest_name(values["command"], values["args"]))
+    values.setdefault("name", suggest_name(values["command"], plain_arguments(values["args"])))
     if draft.kind == "--replay":
         values["name"] = options.get("name") or _recording_name(draft.value)
     return make_target("target", values)

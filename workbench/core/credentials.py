@@ -33,6 +33,11 @@ def given_secrets(env: Mapping[str, str | None], args: Sequence[str]) -> dict[st
     return found
 
 
+def plain_arguments(args: Sequence[str]) -> list[str]:
+    """The arguments that hold no credential, for what is made of a command line (a name)."""
+    return [word for word, secrets in zip(args, secret_arguments(args), strict=True) if not secrets]
+
+
 def secret_arguments(args: Sequence[str]) -> list[list[tuple[str, str]]]:
     """For each argument, the names and values of the credentials in it."""
     found: list[list[tuple[str, str]]] = []

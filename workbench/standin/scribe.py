@@ -147,13 +147,13 @@ def _record(recording: Recording, ring: Ring, tell: int) -> None:
 
 def _open(recording: Recording) -> tuple[Recorder, int]:
     # Only this process needs these; they are loaded while the other one waits for the file.
-    from workbench.core.credentials import given_secrets
+    from workbench.core.credentials import given_secrets, plain_arguments
     from workbench.core.naming import suggest_name
     from workbench.store.library import new_path, remove
     from workbench.store.recorder import Recorder
 
     command = recording.command
-    name = recording.name or suggest_name(command.command, command.args)
+    name = recording.name or suggest_name(command.command, plain_arguments(command.args))
 
     def open_file(path: str) -> Recorder:
         return Recorder(
