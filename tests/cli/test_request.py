@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -135,3 +136,25 @@ def test_what_only_a_person_can_answer_is_declined_at_once_and_said(tool: str, m
 def test_roots_of_the_command_line_are_told_to_the_server() -> None:
     done = workbench("call", "read_roots", "--root", "/tmp", *DEMO)
     assert done.stdout == "file:///tmp tmp\n"
+
+
+ODD_NUMBERS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = json.dumps({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}})
+    else:
+        result = '{"big":9007199254740993,"one":1.0,"huge":1e400,"not":NaN,"end":-Infinity,"broken":"\\\\ud83d"}'
+    if "id" in message:
+        print('{"jsonrpc":"2.0","id":%s,"result":%s}' % (json.dumps(message["id"]), result), flush=True)
+"""
+
+
+def test_odd_numbers_and_text_of_a_result_are_told_as_they_are_and_as_valid_json() -> None:
+    done = workbench("request", "any/thing", "--json", "--", sys.executable, "-c", ODD_NUMBERS)
+    for said in ('"big":9007199254740993', '"one":1.0', '"huge":1e400', '"not":"NaN"', '"broken":"\\ud83d"'):
+        assert said in done.stdout, done.stdout
+    assert json.loads(done.stdout)["result"]["end"] == "-Infinity"
+    shown = workbench("request", "any/thing", "--", sys.executable, "-c", ODD_NUMBERS)
+    assert '"huge": 1e400' in shown.stdout

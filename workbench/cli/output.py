@@ -7,11 +7,13 @@ characters a terminal would obey as their JSON escapes.
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.core.jsonrpc import dumps
+from workbench.core.jsonrpc import Number, dumps
 from workbench.core.printable import printable, printable_json, printable_lines
 
 #: Tables that go to no terminal are not wrapped.
@@ -39,8 +41,24 @@ def line(what: str) -> None:
 
 
 def json_document(value: Any) -> None:
-    """One JSON document on one line; numbers keep the spelling they came with (``jsonrpc.Number``)."""
-    json_text(dumps(value))
+    """One JSON document on one line; numbers keep the spelling they came with (``jsonrpc.Number``).
+
+    NaN and Infinity, which servers send and JSON does not have, become text.
+    """
+    text = dumps(value)
+    if "NaN" in text or "Infinity" in text:
+        text = dumps(_finite(value))
+    json_text(text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not isinstance(value, Number) and not math.isfinite(value):
+        return json.dumps(value)
+    return value
 
 
 def json_text(text: str) -> None:
