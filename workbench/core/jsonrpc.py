@@ -148,6 +148,7 @@ _LOADER = json.JSONDecoder(parse_float=Number)
 _PATIENT_LOADER = json.JSONDecoder(parse_float=Number, parse_int=_integer)
 _NON_FINITE = re.compile(r"NaN|Infinity")
 _BLANK = re.compile(r"[ \t\n\r]*")
+_BLANKS = frozenset(" \t\n\r")
 
 
 def decode(body: bytes) -> Decoded:
@@ -185,6 +186,9 @@ def _decode_whole(body: bytes) -> Decoded:
 
 
 def _end_of_blank(text: str, start: int) -> int:
+    # Nearly always there is none, and a search costs as much as reading the envelope.
+    if text[start : start + 1] not in _BLANKS:
+        return start
     found = _BLANK.match(text, start)
     return found.end() if found else start
 
@@ -292,11 +296,18 @@ def id_text(value: Any) -> str:
     """The JSON text of an id, as frames and recordings hold it (``1``, ``"1"`` and ``1.0`` differ)."""
     if isinstance(value, Number):
         return value.text
+    if type(value) is int:
+        return str(value)
     try:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        return _ID_WRITER.encode(value)
     except RecursionError:
         return "null"  # an array or object too deep to be written: no id that anybody could answer
 
+
+_ID_WRITER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
+#: Integers below it are what nearly every peer numbers with, and are written without the encoder.
+_PLAIN = 1 << 63
 
 _KEYS = ("jsonrpc", "id", "method", "params", "result", "error")
 _large_decoder: Any = None
