@@ -44,7 +44,7 @@ class LiveDesk(Desk):
         self._opening: threading.Thread | None = None
         self._height = 0
         self._trouble = ""
-        self._views: tuple[ConnectionView, ...] = ()
+        self._begun = False
         self.failed = ""
 
     def start(self, post: Post) -> None:
@@ -79,6 +79,7 @@ class LiveDesk(Desk):
         self._thread.session.listen(self._heard)
         for target in self._targets:
             self._thread.session.connect(target)
+        self._begun = True
         self.changed()
 
     def _heard(self, change: Change) -> None:
@@ -93,13 +94,9 @@ class LiveDesk(Desk):
     # What there is.
 
     @property
-    def opened(self) -> bool:
-        return self._thread is not None or bool(self.failed)
-
-    @property
-    def starting(self) -> int:
-        """Targets of the command line that have no connection yet."""
-        return 0 if self._thread is not None and self.views else len(self._targets)
+    def opening(self) -> str:
+        waits = bool(self._targets) and not self.failed and not self._begun
+        return "opening the session" if waits else ""
 
     def _connections(self) -> list[Connection]:
         if self._thread is None:

@@ -86,6 +86,11 @@ class Desk:
     # What there is.
 
     @property
+    def opening(self) -> str:
+        """What is waited for while there is nothing to show yet; empty otherwise."""
+        return ""
+
+    @property
     def views(self) -> Sequence[ConnectionView]:
         """The connections, as they are now."""
         return ()

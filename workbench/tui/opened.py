@@ -54,6 +54,10 @@ class RecordingDesk(Desk):
             self.reader.close()
 
     @property
+    def opening(self) -> str:
+        return "" if self._shown else "reading the recording"
+
+    @property
     def views(self) -> Sequence[ConnectionView]:
         return self._shown
 

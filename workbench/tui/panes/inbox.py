@@ -199,13 +199,12 @@ def _asks(inquiry: Inquiry) -> str:
     if isinstance(message, str):
         return message
     messages = params.get("messages")
-    texts: list[str] = []
+    texts: list[object] = []
     for each in messages if isinstance(messages, list) else ():
         content = each.get("content") if isinstance(each, dict) else None
-        for block in content if isinstance(content, list) else [content]:
-            if isinstance(block, dict) and isinstance(block.get("text"), str):
-                texts.append(block["text"])
-    return " ".join(texts)
+        blocks = content if isinstance(content, list) else [content]
+        texts += [block.get("text") for block in blocks if isinstance(block, dict)]
+    return " ".join(text for text in texts if isinstance(text, str))
 
 
 def _question(inquiry: Inquiry | None, width: int) -> list[Line]:

@@ -17,6 +17,7 @@ from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
 from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.messages import Hints, Said, Show
+from workbench.tui.palette import Role
 from workbench.tui.panes.filtered import FilteredRows
 from workbench.tui.panes.pane import Pane
 from workbench.tui.runs import Run
@@ -82,7 +83,7 @@ class ItemsPane(Pane):
     def row_of(self, item: Item) -> RowSpec:
         words = [*item.marks, _CHANGES.get(item.change, "")]
         tail = "  ".join(word for word in words if word)
-        role = "finding" if item.change else "quiet"
+        role: Role = "finding" if item.change else "quiet"
         cells = (Cell(item.name), Cell(item.signature or "()", "quiet"))
         return RowSpec(
             item.name, cells, tail=tail, tail_role=role, search=f"{item.name} {item.title} {item.description}"

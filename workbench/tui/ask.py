@@ -1,0 +1,150 @@
+"""A question in its place above the status line: a line to type into, or just keys.
+
+It hides nothing of what it asks about. A sentence about what is wrong with an
+answer stands under it, and what came of it can stay there to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from workbench.tui.line_input import LineInput
+from workbench.tui.lines import Bit, Fixed, Line, wrapped
+from workbench.tui.marks import marks_of
+from workbench.tui.messages import Hints
+
+#: Takes what was typed; returns a sentence when it cannot be so.
+Answer = Callable[[str], str]
+
+
+class Ask(Vertical, can_focus=True):
+    """One question at a time."""
+
+    DEFAULT_CSS = """
+    Ask { height: auto; display: none; max-height: 60%; }
+    Ask.open { display: block; }
+    Ask LineInput { display: none; }
+    Ask.typed LineInput { display: block; }
+    """
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.above = Fixed()
+        self.line = LineInput("")
+        self.below = Fixed()
+        self._answer: Answer | None = None
+        self._key = ""
+        self._before: object = None
+
+    def compose(self) -> ComposeResult:
+        yield self.above
+        yield self.line
+        yield self.below
+
+    @property
+    def open(self) -> bool:
+        return self.has_class("open")
+
+    def ask(self, label: str, answer: Answer, *, about: str = "", ghost: str = "", text: str = "") -> None:
+        """Have a line typed. ``answer`` gets it, and the question stays while it returns a sentence."""
+        self._begin(answer, "")
+        self.add_class("typed")
+        self.line.label, self.line.ghost, self.line.text = label, ghost, text
+        self._lay(self.above, about, "")
+        self._lay(self.below, "", "")
+        self.line.focus()
+
+    def confirm(self, question: str, key: str, answer: Answer) -> None:
+        """Do it when ``key`` is pressed."""
+        self._begin(answer, key)
+        self.remove_class("typed")
+        self._lay(self.above, question, "")
+        self._lay(self.below, "", "")
+        self.focus()
+
+    def tell(self, lines: Sequence[str], *, bad: bool = False) -> None:
+        """Show lines until escape."""
+        if not self.open:
+            self._begin(None, "")
+        self._answer = None
+        self.remove_class("typed")
+        mark = marks_of(self).failed if bad else marks_of(self).ok
+
+        def lay(width: int) -> list[Line]:
+            laid: list[Line] = [[]]
+            for place, text in enumerate(lines):
+                rows = wrapped(text, width - 4, 4)
+                first = Bit(f" {mark} ", "failed" if bad else "ok") if not place else Bit("   ")
+                laid.append([first, Bit(rows[0], "text")])
+                laid += [[Bit("   "), Bit(row, "text")] for row in rows[1:]]
+            return laid
+
+        self.above.lay(lay)
+        self._lay(self.below, "", "")
+        self.focus()
+
+    def close(self) -> None:
+        if not self.open:
+            return
+        self.remove_class("open", "typed")
+        self._answer = None
+        before, self._before = self._before, None
+        if getattr(before, "is_attached", False) and getattr(before, "display", False):
+            before.focus()  # type: ignore[attr-defined]
+        else:
+            self.screen.set_focus(None)
+        self.post_message(Hints())
+
+    def _begin(self, answer: Answer | None, key: str) -> None:
+        if not self.open:
+            self._before = self.screen.focused
+        self._answer, self._key = answer, key
+        self.add_class("open")
+        self.post_message(Hints())
+
+    def _lay(self, where: Fixed, text: str, bad: str) -> None:
+        def lay(width: int) -> list[Line]:
+            lines: list[Line] = [[]] if where is self.above else []
+            mark = marks_of(self).failed
+            for place, row in enumerate(wrapped(bad or text, width - 4, 6) if bad or text else ()):
+                first = Bit(f" {mark} ", "failed") if bad and not place else Bit("   ")
+                lines.append([first, Bit(row, "text" if bad else "quiet")])
+            return lines
+
+        where.lay(lay)
+
+    def on_line_input_done(self, message: LineInput.Done) -> None:
+        message.stop()
+        self._take(message.line.text.strip())
+
+    def on_line_input_left(self, message: LineInput.Left) -> None:
+        message.stop()
+        self.close()
+
+    def on_line_input_edited(self, message: LineInput.Edited) -> None:
+        message.stop()
+        self._lay(self.below, "", "")
+
+    def on_key(self, event: events.Key) -> None:
+        if not self.has_focus:
+            return
+        if event.key == "escape" or (self._answer is None and event.key == "enter"):
+            event.stop()
+            self.close()
+        elif self._answer is not None and event.key in (self._key, "enter"):
+            event.stop()
+            self._take("")
+
+    def _take(self, text: str) -> None:
+        if self._answer is None:
+            return
+        answer = self._answer
+        wrong = answer(text)
+        if wrong:
+            self._lay(self.below, "", wrong)
+        elif self._answer is answer:
+            self.close()
