@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.forms import Field, FieldKind, FormModel, form_of, prompt_form
+from workbench.core.forms import FormModel, form_of, prompt_form, template_form
 from workbench.core.jsonrpc import dumps, loads
-from workbench.core.uri_template import expand, variables
+from workbench.core.uri_template import expand
 from workbench.core.view import ConnectionView, Item
 from workbench.tui.lines import Bit, Line
 from workbench.tui.panes.items import ItemsPane
@@ -77,8 +77,7 @@ class ResourcesPane(ItemsPane):
     def model_of(self, item: Item) -> FormModel:
         if item.kind != "template":
             return FormModel()
-        names = variables(item.name)
-        return FormModel(tuple(Field(name, FieldKind.STRING, "string", required=True) for name in names))
+        return template_form(item.name)
 
     def request_of(self, item: Item, arguments: str) -> tuple[str, str]:
         return "resources/read", dumps({"uri": self.uri_of(item, arguments)})
@@ -91,7 +90,8 @@ class ResourcesPane(ItemsPane):
             values = loads(arguments)
         except (ValueError, RecursionError):
             return item.name
-        return expand(item.name, values if isinstance(values, dict) else {})
+        given = values if isinstance(values, dict) else {}
+        return expand(item.name, {name: str(value) for name, value in given.items()})
 
     def _run(self, number: int, item: Item) -> Run | None:
         return self.desk.runs.last(number, "resources/read", item.name)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from workbench.core.view import ConnectionView
+    from workbench.tui.commands import Command
     from workbench.tui.desk import Desk
     from workbench.tui.panes.pane import Pane
 
@@ -54,6 +55,10 @@ class Doing(_Base):
         def look(self) -> None: ...
 
         def hints(self) -> None: ...
+
+        def available(self) -> list[Command]: ...
+
+        def do(self, command: Command) -> None: ...
 
     def say(self, text: str, *, bad: bool = False) -> None:
         """A sentence, above the status line, until the next key."""
@@ -322,9 +327,7 @@ class Doing(_Base):
             return ""
 
         folder = os.path.join("sessions", "")
-        self.query_one(Ask).ask(
-            "keep as", answer, about=f"Keep {what} as a fixture in {folder}", ghost="name"
-        )
+        self.query_one(Ask).ask("keep as", answer, about=f"Keep {what} in {folder}", ghost="name")
 
     def do_quit(self) -> None:
         running = self.desk.runs.open()
@@ -353,7 +356,7 @@ class Doing(_Base):
         from workbench.tui.commands import by_name
 
         if name:
-            self.call_after_refresh(self.do, by_name(name))  # type: ignore[attr-defined]
+            self.call_after_refresh(self.do, by_name(name))
 
 
 def kept(path: str, name: str, part: Any) -> Kept:
