@@ -41,7 +41,7 @@ class StandIn:
         arguments = [*PROGRAM, "-o", str(file), *options, "--", *command]
         options_of: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            arguments, cwd=ROOT, bufsize=0, **(pipes | popen)
+            arguments, cwd=ROOT, bufsize=0, **(options_of | popen)
         )
 
     def __enter__(self) -> StandIn:
