@@ -185,12 +185,12 @@ def test_a_full_disk_is_told_once_and_the_gap_is_counted_when_there_is_space_aga
     recorder = Recorder(str(path), on_trouble=told.append)
     recorder.put(unit(b'{"n":1}'))
     recorder.flush()
-    pages = recorder._db.execute("PRAGMA page_count").fetchone()[0]
-    recorder._db.execute(f"PRAGMA max_page_count={pages}")
+    pages = recorder._writer._db.execute("PRAGMA page_count").fetchone()[0]
+    recorder._writer._db.execute(f"PRAGMA max_page_count={pages}")
     for _ in range(3):
         recorder.put(unit(b"x" * 100_000))
         recorder.flush()
-    recorder._db.execute("PRAGMA max_page_count=1000000")
+    recorder._writer._db.execute("PRAGMA max_page_count=1000000")
     recorder.put(unit(b'{"n":2}'))
     recorder.close()
     assert len(told) == 1

@@ -7,9 +7,9 @@ import sqlite3
 from typing import IO
 
 from workbench.errors import RecordingError
+from workbench.store.files import create_database, file_uri
 from workbench.store.formats.text import export_text, import_text
 from workbench.store.opening import open_recording
-from workbench.store.recorder import create_database
 
 
 def copy(source: str, target: str) -> None:
@@ -54,9 +54,8 @@ def _write_text(db: sqlite3.Connection, target: str) -> None:
 
 
 def _backup(db: sqlite3.Connection, target: str) -> None:
-    made = create_database(target)
+    made = create_database(target, file_uri(target), log=False)
     try:
-        made.execute("PRAGMA journal_mode=DELETE")
         db.backup(made)
         made.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.errors import RecordingError
 from workbench.store import schema
-from workbench.store.recorder import file_uri
+from workbench.store.files import file_uri
 
 _MAGIC = b"SQLite format 3\x00"
 

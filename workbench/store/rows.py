@@ -2,42 +2,54 @@
 
 This is what the recorder's thread does with everything that was handed over. It
 holds the state that needs the order of frames: unfinished lines, open requests,
-and the numbers of words.
+and the numbers of words. A frame costs about ten microseconds here, so values
+are plain integers early: members of an enum are hashed and bound slowly.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 from workbench.core.frame import ANSWERS, PREVIEW_BYTES, Channel, Direction, Ending, Kind, Span, Unit
 from workbench.core.jsonrpc import Message, decode, dumps
 from workbench.core.lines import LineSplitter
 from workbench.core.methods import name_of
+from workbench.core.peek import peek
 from workbench.core.redact import Redactor
 from workbench.store.schema import INLINE_BODY, PART_BYTES, SMALL_PART_BYTES
 
 #: Open requests that are remembered for pairing; the oldest beyond it stay unpaired.
 MAX_OPEN = 200_000
 
-#: The longest name that is kept as a word of its own (characters); a longer one is cut.
-MAX_NAME = 512
+#: The longest method or name that is kept as a word (characters); a longer one is cut.
+MAX_WORD = 512
 
-#: Words kept in memory to find their numbers; beyond it they are looked up in the table.
+#: Words kept in memory to find their numbers; beyond it all are numbered anew.
 MAX_WORDS = 50_000
 
 _FIXED_KINDS = {
-    Channel.STDERR: Kind.STDERR,
-    Channel.PROCESS: Kind.PROCESS,
-    Channel.NOTE: Kind.NOTE,
-    Channel.AUTH: Kind.AUTH,
+    int(channel): int(kind)
+    for channel, kind in (
+        (Channel.STDERR, Kind.STDERR),
+        (Channel.PROCESS, Kind.PROCESS),
+        (Channel.NOTE, Kind.NOTE),
+        (Channel.AUTH, Kind.AUTH),
+    )
 }
+_BATCH, _REQUEST = int(Kind.BATCH), int(Kind.REQUEST)
+_ANSWERS = tuple(map(int, ANSWERS))
+#: A direction and the one against it are 1 and 2.
+_BOTH_WAYS = Direction.TO_SERVER + Direction.TO_CLIENT
+_LF, _NONE = int(Ending.LF), int(Ending.NONE)
+_NAMING = ("name", "uri", "taskId", "ref")
 
 
 class Batch:
     """The rows of one transaction. ``size`` is the bytes of the bodies in it."""
 
-    __slots__ = ("bodies", "frames", "messages", "notes", "pairs", "size", "words")
+    __slots__ = ("bodies", "frames", "messages", "pairs", "size", "words")
 
     def __init__(self) -> None:
         self.frames: list[tuple[Any, ...]] = []
@@ -46,8 +58,6 @@ class Batch:
         self.pairs: list[tuple[int, int]] = []
         self.words: list[tuple[int, str]] = []
         self.size = 0
-        #: Frames in it that are our own words about lost ones.
-        self.notes = 0
 
     def write(self, db: sqlite3.Connection) -> None:
         """Insert everything, inside the transaction that the caller has begun."""
@@ -74,97 +84,93 @@ class RowMaker:
     ) -> None:
         self.base = base
         self.key = base
-        self._wall_ns = wall_ns
+        self.next_word = next_word
+        self._drift = wall_ns - mono_ns
         self._mono_ns = mono_ns
         self._redactor = redactor
-        self._splitters: dict[tuple[int, Direction, Channel], LineSplitter] = {}
+        self._splitters: dict[tuple[int, int, int], LineSplitter] = {}
         self._open: dict[tuple[int, int, str], tuple[int, int | None, int | None]] = {}
         self._words: dict[str, int] = {}
-        self.next_word = next_word
 
     def add(self, unit: Unit, batch: Batch) -> None:
         """Add what a unit completes to a batch: one frame, several, or none."""
         if unit.whole:
             self._frame(unit, unit.data, unit.ending, batch)
             return
-        key = (unit.connection, unit.direction, unit.channel)
+        key = (unit.connection, +unit.direction, +unit.channel)
         splitter = self._splitters.get(key)
         if splitter is None:
             splitter = self._splitters[key] = LineSplitter()
-        if not unit.data:
-            rest = splitter.end()
-            if rest is not None:
-                self._frame(unit, rest, Ending.NONE, batch)
-            return
-        for line in splitter.feed(unit.data):
-            self._frame(unit, line, Ending.LF, batch)
+        if unit.data:
+            for line in splitter.feed(unit.data):
+                self._frame(unit, line, _LF, batch)
+        elif (rest := splitter.end()) is not None:
+            self._frame(unit, rest, _NONE, batch)
 
-    def rest(self, wall_ns: int, mono_ns: int, batch: Batch) -> None:
+    def rest(self, wall_ns: int, mono_ns: int) -> Iterator[Unit]:
         """The unfinished lines of streams that were not ended before the recording was."""
         for (connection, direction, channel), splitter in self._splitters.items():
             rest = splitter.end()
             if rest is not None:
-                unit = Unit(connection, direction, channel, rest, wall_ns, mono_ns)
-                self._frame(unit, rest, Ending.NONE, batch)
+                way = Direction(direction), Channel(channel)
+                yield Unit(connection, *way, rest, wall_ns, mono_ns, True, Ending.NONE)
 
-    def drop(self, frames: int) -> None:
-        """Take back the last ``frames`` numbers: their rows could not be written."""
-        self.key -= frames
-        self._words.clear()
-        self._open.clear()
+    def take_back(self, key: int, next_word: int) -> None:
+        """Forget everything after this key and from this word on: it could not be written."""
+        self.key = key
+        self.next_word = next_word
+        self._words = {text: word for text, word in self._words.items() if word < next_word}
+        self._open = {asked: known for asked, known in self._open.items() if known[0] <= key}
 
     def restore(self, unit: Unit, size: int, spans: tuple[Span, ...], batch: Batch) -> None:
         """Add a frame of another recording as it stood there: redacted, with its size on the wire."""
         self._keep(unit, unit.data, unit.ending, size, spans, batch)
 
-    def _frame(self, unit: Unit, body: bytes, ending: Ending, batch: Batch) -> None:
+    def _frame(self, unit: Unit, body: bytes, ending: int, batch: Batch) -> None:
         size = len(body)
         spans: tuple[Span, ...] = ()
         if self._redactor is not None:
-            body, spans = self._redactor.redact(body)
+            body, spans = self._redactor.redact(body, unit.channel, unit.connection)
         self._keep(unit, body, ending, size, spans, batch)
 
     def _keep(
-        self, unit: Unit, body: bytes, ending: Ending, size: int, spans: tuple[Span, ...], batch: Batch
+        self, unit: Unit, body: bytes, ending: int, size: int, spans: tuple[Span, ...], batch: Batch
     ) -> None:
+        connection, way, carrier, _, wall_ns, mono_ns, _, _ = unit
+        direction, channel = +way, +carrier
         self.key = key = self.key + 1
-        method = name = id = None
-        kind = _FIXED_KINDS.get(unit.channel)
+        method = name = identity = stored = None
+        kind = _FIXED_KINDS.get(channel)
         if kind is None:
-            decoded = decode(body)
-            kind = decoded.kind
-            messages = decoded.messages
-            if len(messages) == 1 and kind is not Kind.BATCH:
+            found, messages, _ = decode(body)
+            kind = +found
+            if kind != _BATCH and len(messages) == 1:
                 message = messages[0]
-                id = message.id
-                method, name = self._known_as(unit, message, key, batch)
+                identity = message.id
+                method, name = self._known_as(connection, direction, message, key, batch)
             elif messages:
-                self._several(unit, messages, key, batch)
-        stored: int | None = None
+                self._several(connection, direction, messages, key, batch)
         if len(body) > INLINE_BODY:
             stored = len(body)
-            step = PART_BYTES if stored > PART_BYTES else SMALL_PART_BYTES
-            batch.bodies += [
-                (key, part, body[at : at + step]) for part, at in enumerate(range(0, stored, step))
-            ]
-            body = body[:PREVIEW_BYTES]
+            batch.bodies += _parts(key, body)
             batch.size += stored
-        mono = unit.mono_ns - self._mono_ns
+            body = body[:PREVIEW_BYTES]
         batch.size += len(body) + 64
+        mono = mono_ns - self._mono_ns
         batch.frames.append(
             (
                 key,
-                unit.connection,
-                unit.wall_ns - self._wall_ns - mono,
+                connection,
+                wall_ns - mono_ns - self._drift,
                 mono,
-                unit.direction,
-                unit.channel,
+                direction,
+                channel,
                 kind,
                 method,
                 name,
-                id,
+                identity,
                 size,
-                ending,
+                +ending,
                 dumps(spans) if spans else None,
                 stored,
                 body,
@@ -172,43 +178,60 @@ class RowMaker:
         )
 
     def _known_as(
-        self, unit: Unit, message: Message, key: int, batch: Batch
+        self, connection: int, direction: int, message: Message, key: int, batch: Batch
     ) -> tuple[int | None, int | None]:
-        if message.kind in ANSWERS:
-            return self._answer(unit, message, key, batch)
-        method = self._word(message.method, batch)
-        params = message.members.get("params")
-        name = self._word(name_of(message.method, params), batch)
-        if message.kind is Kind.REQUEST and message.id is not None:
+        """The words for a message's method and name; those of its request for an answer."""
+        found, text, identity, members, raw, _ = message
+        kind = +found
+        if kind in _ANSWERS:
+            if identity is None:
+                return None, None
+            known = self._open.pop((connection, _BOTH_WAYS - direction, identity), None)
+            if known is None:
+                return None, None
+            batch.pairs.append((key, known[0]))
+            return known[1:]
+        if text is None:
+            method = name = None
+        else:
+            params = members.get("params")
+            if params is None and "params" in raw:
+                params = {member: peek(message, "params", member) for member in _NAMING}
+            about = name_of(text, params)
+            method = self._word(text, batch)
+            name = None if about is None else self._word(about, batch)
+        if kind == _REQUEST and identity is not None:
             if len(self._open) >= MAX_OPEN:
                 del self._open[next(iter(self._open))]
-            self._open[unit.connection, unit.direction, message.id] = (key, method, name)
+            self._open[connection, direction, identity] = (key, method, name)
         return method, name
 
-    def _answer(self, unit: Unit, message: Message, key: int, batch: Batch) -> tuple[int | None, int | None]:
-        if message.id is None:
-            return None, None
-        asked = Direction.TO_CLIENT if unit.direction is Direction.TO_SERVER else Direction.TO_SERVER
-        found = self._open.pop((unit.connection, asked, message.id), None)
-        if found is None:
-            return None, None
-        batch.pairs.append((key, found[0]))
-        return found[1], found[2]
-
-    def _several(self, unit: Unit, messages: tuple[Message, ...], key: int, batch: Batch) -> None:
+    def _several(
+        self, connection: int, direction: int, messages: tuple[Message, ...], key: int, batch: Batch
+    ) -> None:
         for item, message in enumerate(messages):
-            batch.messages.append((key, item, message.kind, message.method, message.id))
-            self._known_as(unit, message, key, batch)
+            method = None if message.method is None else plain(message.method[:MAX_WORD])
+            batch.messages.append((key, item, +message.kind, method, message.id))
+            self._known_as(connection, direction, message, key, batch)
 
-    def _word(self, text: str | None, batch: Batch) -> int | None:
-        if text is None:
-            return None
+    def _word(self, text: str, batch: Batch) -> int:
         number = self._words.get(text)
         if number is None:
+            if len(text) > MAX_WORD:
+                return self._word(text[:MAX_WORD], batch)
             if len(self._words) >= MAX_WORDS:
                 self._words.clear()
             number = self._words[text] = self.next_word
             self.next_word += 1
-            shown = text[:MAX_NAME].encode("utf-8", "backslashreplace").decode()
-            batch.words.append((number, shown))
+            batch.words.append((number, plain(text)))
         return number
+
+
+def plain(text: str) -> str:
+    """A text that SQLite takes: lone surrogates, which stand for stray bytes, become escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _parts(key: int, body: bytes) -> list[tuple[int, int, bytes]]:
+    step = PART_BYTES if len(body) > PART_BYTES else SMALL_PART_BYTES
+    return [(key, part, body[at : at + step]) for part, at in enumerate(range(0, len(body), step))]

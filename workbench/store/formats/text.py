@@ -26,8 +26,9 @@ from workbench.core.frame import Channel, Direction, Ending, Span, Unit
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError
 from workbench.store import schema
+from workbench.store.backlog import COMMIT_BYTES
+from workbench.store.files import create_database, file_uri
 from workbench.store.formats.exact import STYLES, style_of, write
-from workbench.store.recorder import COMMIT_BYTES, create_database
 from workbench.store.rows import Batch, RowMaker
 
 #: The version of the text form, in its first line.
@@ -195,7 +196,7 @@ def import_text(source: IO[bytes], path: str, *, name: str = "") -> None:
 
     Raises ``RecordingError`` with the number of the line that is wrong; then no file is left.
     """
-    db = create_database(path)
+    db = create_database(path, file_uri(path), log=False)
     try:
         _Import(db, name or path).run(source)
     except BaseException:
