@@ -48,7 +48,7 @@ def demo() -> list[Any]:
 
 
 async def ready(app: Workbench, pilot: Pilot[Any]) -> None:
-    await until(pilot, lambda: app.desk.views and all(len(view.tools) for view in app.desk.views))
+    await until(pilot, lambda: app.desk.views and app.desk.views[0].tools)
     await pilot.pause(0.3)
 
 

@@ -200,6 +200,7 @@ def _table() -> Iterator[Command]:
         hint=80,
     )
     # Anywhere.
+    yield of("target", "enter", "type a target", "Type a target to connect to", "empty live", hint=96)
     yield of("demo", "d", "demo", "Open the demo server", "empty live", hint=95)
     yield of("cancel", "x", "cancel", "Cancel the running call", "running", hint=85)
     yield of(
@@ -226,17 +227,19 @@ def _table() -> Iterator[Command]:
     yield of(
         "reconnect", "c", "connect again", "Connect to the same target again", "live connection", hint=35
     )
-    yield of("new", "n", "new", "Connect to one more target", "live", avoids="text", hint=25)
+    yield of("new", "n", "new", "Connect to one more target", "live connection", avoids="text", hint=25)
     yield of("keep", "k", "keep", "Keep the session as a fixture: sessions/NAME.jsonl", "keepable", hint=45)
-    yield of("size", "f", "frame log", "The frame log: small, half, whole", hint=28)
+    yield of("size", "f", "frame log", "The frame log: small, half, whole", avoids="empty", hint=28)
     yield of("copy", "y", "copy", "Copy to the terminal's clipboard (OSC 52)", "source", hint=22)
     yield of("save", "w", "save", "Save to a file", "source", hint=21)
     yield of("refresh", "", "list again", "Read the server's lists again", "live ready")
     yield of("disconnect", "", "close", "End the connection; it stays with its history", "live connection")
-    yield of("next_pane", "right_square_bracket", "next pane", "The pane on the right", hint=15)
-    yield of("previous_pane", "left_square_bracket", "pane before", "The pane on the left")
+    yield of(
+        "next_pane", "right_square_bracket", "next pane", "The pane on the right", avoids="empty", hint=15
+    )
+    yield of("previous_pane", "left_square_bracket", "pane before", "The pane on the left", avoids="empty")
     for name, title in PANES:
-        yield of(f"pane_{name}", "", title.lower(), f"{title}: show this pane")
+        yield of(f"pane_{name}", "", title.lower(), f"{title}: show this pane", avoids="empty")
     for digit in range(1, 10):
         yield of(
             f"connection_{digit}",

@@ -11,10 +11,10 @@ from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.marks import marks_of
 
 _EXAMPLES = (
-    ("-- npx -y some-server --option", "a server's command, as you would start it"),
+    ("-- npx -y some-server", "a server's command, as you start it"),
     ("--stdio 'python server.py'", "the same, in quotes"),
-    ("--replay sessions/weather.jsonl", "a recording that stands in for its server"),
-    ("@name", "a server of .mcp.json in this folder"),
+    ("--replay sessions/weather.jsonl", "a recording as a mock server"),
+    ("@name", "a server of this folder's .mcp.json"),
 )
 
 

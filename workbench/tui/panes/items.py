@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -15,12 +16,16 @@ from workbench.core.jsontext import pretty
 from workbench.core.lifecycle import State, group
 from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
-from workbench.tui.lines import Bit, Fixed, Line, wrapped
+from workbench.tui.lines import Bit, Fixed, Line, Lines, wrapped
+from workbench.tui.marks import marks_of
 from workbench.tui.messages import Hints, Said, Show
 from workbench.tui.palette import Role
 from workbench.tui.panes.filtered import FilteredRows
 from workbench.tui.panes.pane import Pane
 from workbench.tui.runs import Run
+from workbench.tui.safe import safe_cut
+from workbench.tui.strip import state_word
+from workbench.tui.widgets.field_keys import FieldKeys
 from workbench.tui.widgets.form import Form
 from workbench.tui.widgets.progress_line import ProgressLine
 from workbench.tui.widgets.result import ResultView
@@ -28,6 +33,17 @@ from workbench.tui.widgets.rows import Cell, Rows, RowSpec
 
 #: From this width on the list stands beside the rest.
 WIDE = 100
+
+#: From this height on a pane can afford blank rows and long descriptions.
+ROOMY = 20
+
+_NEVER = object()
+
+#: Rows of a definition that are laid out; the whole is opened.
+_LISTED = 400
+
+#: Marks that stand in the list; the others are told with the item.
+_TOLD = ("asks", "task", "destructive")
 
 _CHANGES = {"added": "new", "changed": "changed", "removed": "gone"}
 
@@ -46,9 +62,11 @@ class ItemsPane(Pane):
         self.form = Form()
         self.progress = ProgressLine()
         self.result = ResultView()
+        self.listed = Lines(classes="listed")
         self._items: dict[str, Item] = {}
         self._shown_item: tuple[int, Item] | None = None
-        self._shown_run: tuple[str, bool] | None = None
+        self._shown_run: object = _NEVER
+        self._shown_state: State | None = None
         self._drafts: dict[tuple[int, str], str] = {}
         self._seen: object = None
 
@@ -59,6 +77,7 @@ class ItemsPane(Pane):
             yield self.form
             yield self.progress
             yield self.result
+            yield self.listed
 
     # What a subclass says.
 
@@ -81,7 +100,7 @@ class ItemsPane(Pane):
         return True
 
     def row_of(self, item: Item) -> RowSpec:
-        words = [*item.marks, _CHANGES.get(item.change, "")]
+        words = [*(mark for mark in item.marks if mark in _TOLD), _CHANGES.get(item.change, "")]
         tail = "  ".join(word for word in words if word)
         role: Role = "finding" if item.change else "quiet"
         cells = (Cell(item.name), Cell(item.signature or "()", "quiet"))
@@ -118,7 +137,7 @@ class ItemsPane(Pane):
         if where == "on the way":
             return f"{view.name} is {view.state.value}"
         if where == "failed":
-            return f"{view.why} {view.next_step}".strip()
+            return f"{view.name} {state_word(view)}"
         if where == "closed":
             return f"{view.name} is closed"
         if not any(method in view.listed for method in self.listings()):
@@ -134,13 +153,17 @@ class ItemsPane(Pane):
         item = self.item
         number = self.current.number if self.current is not None else 0
         shown = (number, item) if item is not None else None
-        if shown == self._shown_item:
+        state = self.current.state if self.current is not None else None
+        if shown == self._shown_item and (item is not None or state == self._shown_state):
             return
+        self._shown_state = state
         before, self._shown_item = self._shown_item, shown
         if before is not None and (shown is None or before[1].name != shown[1].name or before[0] != number):
             self._remember(before)
         self.head.lay(lambda width: self._head_lines(item, width))
-        self.set_class(item is None, "no-item")
+        self.listed.lay(lambda _: _definition(item))
+        trouble = self.current is not None and group(self.current.state) == "failed"
+        self.set_class(item is None and not trouble, "no-item")
         self.form.display = item is not None and self.takes_arguments(item)
         if item is not None and (before is None or before[1] != item or before[0] != number):
             self.form.set_form(self.model_of(item), self._draft(number, item))
@@ -166,18 +189,38 @@ class ItemsPane(Pane):
 
     def _head_lines(self, item: Item | None, width: int) -> list[Line]:
         if item is None:
-            return []
+            return self._why_nothing(width)
         marks = "  ".join(item.marks)
         title = item.title if item.title != item.name else ""
-        room = max(width - 2 - len(marks) - 2, 4)
-        first = [Bit(" "), Bit(item.name, "bright"), Bit(f"  {title}" if title else "", "text")]
-        used = 1 + len(item.name) + (len(title) + 2 if title else 0)
-        lines: list[Line] = [[*first, Bit(" " * max(room - used + 1, 2)), Bit(marks, "quiet")]]
+        room = max(width - 2 - len(marks), 8)
+        name = safe_cut(item.name, room - 2)
+        title = safe_cut(title, max(room - cell_len(name) - 4, 0))
+        first = [Bit(" "), Bit(name, "bright"), Bit(f"  {title}" if title else "", "text")]
+        used = cell_len(name) + (cell_len(title) + 2 if title else 0)
+        lines: list[Line] = [[*first, Bit(" " * max(room - used, 2)), Bit(marks, "quiet")]]
         about = self.about(item)
+        roomy = self.size.height >= ROOMY
         if about:
-            most = 2 if self.size.height < 24 else 4
-            lines += [[Bit(" "), Bit(row, "quiet")] for row in wrapped(about, width - 2, most)]
+            rows = wrapped(about, width - 2, 4 if roomy else 1)
+            if not roomy and cell_len(about) > cell_len(rows[0]):
+                rows = [safe_cut(about, width - 2, marks_of(self).ellipsis)]
+            lines += [[Bit(" "), Bit(row, "quiet")] for row in rows]
+        if roomy:
+            lines.append([])
         return lines
+
+    def _why_nothing(self, width: int) -> list[Line]:
+        """What became of a connection that failed before it listed anything."""
+        view = self.current
+        if view is None or group(view.state) != "failed":
+            return []
+        lines: list[Line] = [
+            [Bit("   "), Bit(row, "text")]
+            for text in (view.why, view.next_step)
+            if text
+            for row in wrapped(text, width - 5, 6)
+        ]
+        return [*lines, [], [Bit("   c", "text"), Bit(" connects again", "quiet")]]
 
     def about(self, item: Item) -> str:
         return item.description
@@ -197,6 +240,8 @@ class ItemsPane(Pane):
         if state == self._shown_run:
             return
         self._shown_run = state
+        self.result.display = run is not None
+        self.listed.display = run is None
         if run is not None and outcome is not None:
             self.result.show(outcome, run.seq)
             for remark in run.remarks:
@@ -260,6 +305,9 @@ class ItemsPane(Pane):
             return
         method, params = self.request_of(item, arguments)
         self.desk.call(view.number, item.name, method, params)
+        fields = self.form.query_one(FieldKeys)
+        if fields.editing:
+            fields.action_done()
         self._show_run()
 
     @on(Form.Changed)
@@ -310,3 +358,12 @@ class ItemsPane(Pane):
         self.form.start()
         if not self.form.by_hand:
             self.form.toggle()
+
+
+def _definition(item: Item | None) -> list[Line]:
+    """What there is to read of an item before it has been called: its definition as it was listed."""
+    if item is None:
+        return []
+    text = pretty(dumps({name: value for name, value in item.value.items() if name not in ("name", "icons")}))
+    lines: list[Line] = [[Bit("   "), Bit(row, "quiet")] for row in text.splitlines()[:_LISTED]]
+    return [[Bit(" "), Bit("as listed", "text")], *lines]

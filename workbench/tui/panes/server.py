@@ -21,6 +21,9 @@ from workbench.tui.strip import state_mark, state_word
 _LABEL = 15
 _TITLE = 12
 
+#: Where the detail of a step begins.
+_DETAIL = 31
+
 #: Lines of stderr at the end.
 STDERR = 8
 
@@ -123,14 +126,13 @@ def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:
             Bit("  "),
             Bit(mark, role),
             Bit(" "),
-            Bit(step.label, "text", _LABEL),
-            Bit(took, "quiet", 9, right=True),
+            Bit(step.label, "text", max(_LABEL, min(len(step.label), 22))),
             Bit("  "),
         ]
-        rows = wrapped(step.detail, max(width - 40, 10), 3)
-        yield [*left, Bit(rows[0] if rows else "", "quiet")]
+        rows = wrapped(step.detail, max(width - _DETAIL - 10, 10), 3)
+        yield [*left, Bit(f"{rows[0]}   " if rows[0] else "", "quiet"), Bit(took, "text")]
         for row in rows[1:]:
-            yield [Bit(" " * 39), Bit(row, "quiet")]
+            yield [Bit(" " * _DETAIL), Bit(row, "quiet")]
 
 
 def _facts(view: ConnectionView, width: int) -> Iterator[Line]:

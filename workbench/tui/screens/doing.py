@@ -250,10 +250,6 @@ class Doing(_Base):
     # Connections.
 
     def do_new(self) -> None:
-        if self.view is None:
-            self.query_one(Empty).start()
-            return
-
         def answer(text: str) -> str:
             wrong = self.desk.connect(text)
             self._follow_new = not wrong
@@ -261,6 +257,9 @@ class Doing(_Base):
 
         about = "-- CMD ARGS…   --stdio 'CMD ARGS'   --replay FILE   @NAME"
         self.query_one(Ask).ask("target", answer, about=about)
+
+    def do_target(self) -> None:
+        self.query_one(Empty).start()
 
     def do_demo(self) -> None:
         from workbench.tui.demo import demo_line

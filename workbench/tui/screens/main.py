@@ -27,6 +27,7 @@ from workbench.tui.desk import Desk
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
 from workbench.tui.empty import Empty
+from workbench.tui.hairline import Hairline
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Lines
 from workbench.tui.link import link_ready
@@ -61,7 +62,7 @@ class MainScreen(Doing, Screen[None]):
     """Everything but the overlays."""
 
     ALLOW_SELECT = False
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press_key({key!r})", show=False, priority=key in IN_FIELDS) for key in _KEYS),
         Binding("right", "press_key('right_square_bracket')", show=False),
@@ -88,7 +89,7 @@ class MainScreen(Doing, Screen[None]):
             with Container(id="view"):
                 yield Empty(self.desk, id="empty")
                 yield Detail(id="detail")
-            yield Static("", id="between", markup=False)
+            yield Hairline(id="between")
             yield Dock(self.desk, id="dock")
         yield Ask(id="ask")
         yield NoticeLine(id="notice")
@@ -181,6 +182,7 @@ class MainScreen(Doing, Screen[None]):
         detail = self.query_one(Detail)
         self.query_one(Empty).display = empty
         self.set_class(empty, "empty")
+        self.query_one(TabLine).display = not empty
         whole = self.pane_name == "frames" or self.dock_size == "whole"
         showing = self.has_class("detail")
         detail.display = showing
@@ -231,7 +233,7 @@ class MainScreen(Doing, Screen[None]):
     def words(self) -> set[str]:
         """What the screen says of itself, for the table of commands."""
         desk, view, pane = self.desk, self.view, self.pane
-        words = {"live" if desk.live else "recording"} | _focus_words(self.focused)
+        words = {"live" if desk.live else "recording", self.pane_name} | _focus_words(self.focused)
         words |= {f"has_{place + 1}" for place in range(min(len(desk.views), 9))}
         if pane is not None:
             words |= pane.words()

@@ -152,7 +152,8 @@ class FormFields(LineView):
         mark = " *" if field.required else ""
         name = safe_cut(field.name, label - len(mark), self.marks.ellipsis)
         pen.cell(name, cell_len(name), "text" if here else "quiet")
-        pen.cell(mark, label - cell_len(name), "waiting", gap=2)
+        pen.cell(mark, label - cell_len(name), "waiting")
+        pen.blank(2)
         width = min(width, _WIDEST)
         right = _CHIPS_WIDTH if width >= 60 else 6
         room = max(width - self._value_at - right - 3, 4)
