@@ -52,7 +52,7 @@ def sessions(draw: st.DrawFn) -> Tape:
             elif what == "answer":
                 tape.s(text(chosen, f"result {step}"))
                 waiting.remove(chosen)
-    return tape
+    return tape.event(event="stdin_closed")
 
 
 def sent(frames: list[Frame]) -> list[bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.replay.build import Tape, call, request, text
-from workbench.core.frame import Unit
+from workbench.core.frame import Channel, Unit
 from workbench.store.copying import copy
 from workbench.store.reader import Reader
 from workbench.store.recorder import Recorder
@@ -109,7 +109,8 @@ def test_a_signal_ends_it_with_report_and_recording_whole(
     assert "signal" in json.loads(report.read_text())["ended"]
     with Reader.open(str(again)) as reader:
         assert reader.sessions()[0].ended_how == f"signal:{number.name[3:]}"
-        assert reader.height() == 2
+        kinds = [frame.channel for frame in reader.frames()]
+        assert kinds == [Channel.PROCESS, Channel.STDIO, Channel.STDIO, Channel.PROCESS]
 
 
 def test_a_client_that_stops_reading_is_no_traceback(recording: Path) -> None:

@@ -9,22 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from workbench.core.frame import Channel, Direction, Ending, Unit
 from workbench.core.jsonrpc import dumps
-from workbench.errors import EXIT_MISMATCH, UsageError
+from workbench.errors import EXIT_MISMATCH, RecordingError, UsageError
 from workbench.replay.matching import AFTER, MODES, parse_ignore
-from workbench.replay.report import Report
+from workbench.replay.report import Report, sentence
 from workbench.replay.script import build
 from workbench.replay.server import MockServer, Options
-from workbench.store.library import resolve
-from workbench.store.reader import Reader
-from workbench.wire.serve import Tap, serve
+from workbench.store.chosen import Chosen, choose
+from workbench.wire.serve import Pipes, Stopped, serve
 
 if TYPE_CHECKING:
-    from workbench.store.recorder import Recorder
+    from workbench.cli.replay_recording import Recording
 
 HELP = """\
 Usage: mcp-workbench replay server [OPTIONS] FILE
@@ -42,9 +39,11 @@ Options:
                                      tasks/cancel, last for the rest)
   --on-answer warn|ignore|fail       when the client answers a request of the
                                      server otherwise than recorded (warn)
+  --order causal|recorded            answer as soon as asked, or overlapping
+                                     requests in recorded order (causal)
   --strict                           unused recorded requests count too
   --report FILE                      write what happened as JSON
-  -o FILE                            record the replay
+  -o, --output FILE                  record the replay
   --help                             show this and exit
 
   Exit status: that of the recorded server; 6 when something was asked for
@@ -52,19 +51,26 @@ Options:
   2 usage, 7 the recording cannot be read.
 """
 
+#: Options with a value, and the values they take (any, where there are none).
+_VALUED: dict[str, tuple[str, ...]] = {
+    "--match": MODES,
+    "--after": AFTER,
+    "--on-answer": ("warn", "ignore", "fail"),
+    "--order": ("causal", "recorded"),
+    "--ignore": (),
+    "--report": (),
+    "--output": (),
+}
+
 
 class Arguments:
     """The command line, read by hand."""
 
     def __init__(self, argv: list[str]) -> None:
         self.file = ""
-        self.report = ""
-        self.output = ""
         self.strict = False
         self.ignores: list[str] = []
-        self.match = "exact"
-        self.after = ""
-        self.on_answer = "warn"
+        self.values: dict[str, str] = {}
         rest = list(argv)
         while rest:
             self._take(rest.pop(0), rest)
@@ -73,13 +79,14 @@ class Arguments:
 
     def _take(self, word: str, rest: list[str]) -> None:
         name, equals, value = word.partition("=")
+        name = "--output" if name == "-o" else name
         if not word.startswith("-") or word == "-":
             if self.file:
                 raise UsageError(f"replay server takes one recording, and got {self.file} and {word}.")
             self.file = word
         elif word == "--strict":
             self.strict = True
-        elif name in ("--match", "--after", "--on-answer", "--report", "--ignore", "-o", "--output"):
+        elif name in _VALUED:
             if not equals:
                 if not rest:
                     raise UsageError(f"{name} needs a value; see mcp-workbench replay server --help.")
@@ -89,18 +96,24 @@ class Arguments:
             raise UsageError(f"There is no option {name}; see mcp-workbench replay server --help.")
 
     def _set(self, name: str, value: str) -> None:
+        known = _VALUED[name]
+        if known and value not in known:
+            raise UsageError(f"{name} is one of {', '.join(known)}, not {value}.")
         if name == "--ignore":
             self.ignores.append(value)
-        elif name == "--report":
-            self.report = value
-        elif name in ("-o", "--output"):
-            self.output = value
-        elif name == "--match":
-            self.match = _one_of(name, value, MODES)
-        elif name == "--after":
-            self.after = _one_of(name, value, AFTER)
         else:
-            self.on_answer = _one_of(name, value, ("warn", "ignore", "fail"))
+            self.values[name] = value
+
+    @property
+    def options(self) -> Options:
+        return Options(
+            match=self.values.get("--match", "exact"),
+            after=self.values.get("--after", ""),
+            ignores=tuple(parse_ignore(text) for text in self.ignores),
+            on_answer=self.values.get("--on-answer", "warn"),
+            order=self.values.get("--order", "causal"),
+            strict=self.strict,
+        )
 
 
 def main(argv: list[str]) -> int:
@@ -109,99 +122,93 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(HELP)
         return 0
     arguments = Arguments(argv)
-    server = _mock(arguments)
-    recorder = _recorder(arguments) if arguments.output else None
-    ended = "closed"
+    options = arguments.options
+    with choose(arguments.file) as chosen:
+        written = arguments.values.get("--report")
+        # A report is complete from the first answer on, so all of the recording is read before it.
+        script = build(chosen.frames(), at_once=written is not None)
+        server = MockServer(script, Report(chosen.path, chosen.name), options)
+        report = _ReportFile(written, server) if written is not None else None
+        return _run(server, report, _recording(arguments, chosen))
 
-    def stop(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
 
+def _recording(arguments: Arguments, chosen: Chosen) -> Recording | None:
+    path = arguments.values.get("--output")
+    if path is None:
+        return None
+    from workbench.cli.replay_recording import Recording
+
+    return Recording(path, chosen.name, arguments.file)
+
+
+def _run(server: MockServer, report: _ReportFile | None, recording: Recording | None) -> int:
+    pipes = Pipes()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, stop)
-    write_report = _report_writer(arguments.report, server)
-    write_report()
+        signal.signal(number, lambda number, _: pipes.stop(number))
+    ended, code = "closed", None
     try:
-        code = serve(server, tap=_tap(recorder), checkpoint=write_report if arguments.report else None)
-    except SystemExit as exit:
-        code = int(exit.code or 0)
-        ended = f"signal:{signal.Signals(code - 128).name[3:]}"
+        code = serve(
+            server,
+            pipes,
+            tap=recording.tap if recording else None,
+            checkpoint=report.write if report else None,
+        )
+        after = server.closed()
+        status = after if code is None else code
+    except Stopped as stopped:
+        ended = f"signal:{signal.Signals(stopped.number).name[3:]}"
+        status = 128 + stopped.number
         server.report.ended = server.report.ended or f"ended by signal {ended[7:]}"
     finally:
-        write_report()
-        if recorder is not None:
-            recorder.close(ended)
+        if report is not None:
+            report.write()
+        if recording is not None:
+            recording.close(ended, code)
     _tell(server)
-    return code if server.agrees() else EXIT_MISMATCH
+    return status if server.agrees() else EXIT_MISMATCH
 
 
-def _mock(arguments: Arguments) -> MockServer:
-    selection = resolve(arguments.file)
-    with Reader.open(selection.path, session=selection.session) as reader:
-        connections = reader.connections()
-        chosen = [
-            connection
-            for connection in connections
-            if selection.connection in (None, connection.name, str(connection.number))
-        ]
-        if len(chosen) != 1:
-            names = ", ".join(connection.name for connection in connections) or "none"
-            raise UsageError(
-                f"{arguments.file} has {len(connections)} connections ({names}); "
-                f"name one: {selection.path}#{selection.session or ''}/NAME."
-            )
-        script = build(reader.frames(connection=chosen[0].number))
-    options = Options(
-        match=arguments.match,
-        after=arguments.after,
-        ignores=tuple(parse_ignore(text) for text in arguments.ignores),
-        on_answer=arguments.on_answer,
-        strict=arguments.strict,
-    )
-    return MockServer(script, Report(selection.path, chosen[0].name), options)
+class _ReportFile:
+    """The report on disk: whole at any moment, because a new one takes the place of the old."""
 
+    def __init__(self, path: str, server: MockServer) -> None:
+        self._path = path
+        self._server = server
+        self._failed = False
+        try:
+            self._put()
+        except OSError as error:
+            raise RecordingError(
+                f"The report {path} cannot be written ({error.strerror}); choose another place."
+            ) from None
 
-def _recorder(arguments: Arguments) -> Recorder:
-    from workbench.store.recorder import Recorder
+    def write(self) -> None:
+        """Write what is known now; trouble is told once and stops nothing."""
+        try:
+            self._put()
+        except OSError as error:
+            if not self._failed:
+                sys.stderr.write(f"mcp-workbench: the report cannot be written ({error.strerror})\n")
+            self._failed = True
 
-    recorder = Recorder(arguments.output, name=os.path.basename(arguments.file), origin="replay")
-    recorder.connect("replay", "stdio", f"replay server {arguments.file}")
-    return recorder
-
-
-def _tap(recorder: Recorder | None) -> Tap | None:
-    if recorder is None:
-        return None
-
-    def tap(direction: Direction, channel: Channel, body: bytes, ending: Ending) -> None:
-        wall, mono = time.time_ns(), time.monotonic_ns()
-        recorder.put(Unit(1, direction, channel, body, wall, mono, True, ending))
-
-    return tap
-
-
-def _report_writer(path: str, server: MockServer) -> Any:
-    def write() -> None:
-        if not path:
-            return
-        beside = f"{path}.{os.getpid()}"
-        with open(beside, "w", encoding="utf-8") as out:
-            out.write(dumps(server.report_value()) + "\n")
-        os.replace(beside, path)
-
-    return write
+    def _put(self) -> None:
+        beside = f"{self._path}.{os.getpid()}"
+        with open(beside, "w", encoding="utf-8", errors="backslashreplace") as out:
+            out.write(dumps(self._server.report_value()) + "\n")
+        os.replace(beside, self._path)
 
 
 def _tell(server: MockServer) -> None:
     """A word on stderr, only where something did not agree."""
     from workbench.core.printable import printable
 
-    for miss in server.report.misses[:10]:
-        sys.stderr.write(f"miss: {printable(server.report.sentence(miss))}\n")
-    if server.report.missed > 10:
-        sys.stderr.write(f"and {server.report.missed - 10} misses more\n")
-
-
-def _one_of(name: str, value: str, words: tuple[str, ...]) -> str:
-    if value not in words:
-        raise UsageError(f"{name} is one of {', '.join(words)}, not {value}.")
-    return value
+    report = server.report
+    told = [f"miss: {sentence(miss)}" for miss in report.misses[:10]]
+    if report.missed > 10:
+        told.append(f"and {report.missed - 10} misses more")
+    if report.differing:
+        told.append(f"{report.differing} answers of the client were not the recorded ones")
+    if not told and not server.agrees():
+        told.append(f"{len(server.unused())} recorded requests were not asked for")
+    for line in told:
+        sys.stderr.write(f"{printable(line)}\n")

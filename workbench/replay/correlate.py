@@ -1,60 +1,160 @@
 """Values that the server half was given and used later: the live one is put where the recorded one stood.
 
-With exact matching the arguments of a live call are the recorded ones, so what
-can differ are the client's answers to questions (roots, elicited content,
-sampled text). A whole string of such an answer that the recorded server sent
-back later is replaced by the live string at the same place of the live answer;
-never part of a string, and only strings that can be told from chance: at least
-``MIN_LENGTH`` characters with a digit, or a URI, and in nothing the server had
-sent before.
+They come from where live and recorded client may differ: its answers to
+questions (roots, elicited content, sampled text), and the params of requests
+when not all of them are compared. Task ids, cursors, ``requestState`` and
+elicitation ids are always followed, from a member of that kind to members of
+that kind. Any other string is followed only as a whole and only where it can be
+told from chance: at least ``MIN_LENGTH`` characters with a digit, or a URI; in
+nothing the server had sent before, and no name of a listed item.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 from typing import Any
+
+from workbench.core.jsonrpc import loads
+from workbench.core.methods import LIST_METHODS
+from workbench.replay.cues import ANSWER, Script
+from workbench.replay.spans import member
 
 #: Shorter strings are not followed: they stand in too many places by chance.
 MIN_LENGTH = 12
 
+#: Members that name something one side made up, and the kind of thing they name.
+KINDS = {
+    "cursor": "cursor",
+    "nextCursor": "cursor",
+    "taskId": "task",
+    "requestState": "state",
+    "elicitationId": "elicitation",
+}
 
-def traced(recorded: Any, live: Any) -> Iterator[tuple[str, str]]:
-    """Pairs of strings that stand at one place of two answers, differ, and may be followed."""
-    stack = [(recorded, live)]
+_KEYED = re.compile(
+    rb'"(' + "|".join(KINDS).encode() + rb')"(\s*:\s*)("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.DOTALL
+)
+
+
+class Correlations:
+    """The recorded values of one live connection that have a live one in their place.
+
+    ``followed`` tells of each: the seq of the client frame that brought it, where it stood in it,
+    and what was recorded.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._strings: dict[bytes, bytes] = {}
+        self._kinds: dict[tuple[str, bytes], bytes] = {}
+        self._pattern: re.Pattern[bytes] | None = None
+        self._listed: set[str] | None = None
+        self.followed: list[dict[str, Any]] = []
+
+    def learn(self, seq: int, recorded: Any, live: Any) -> None:
+        """Compare what a client frame brought with what it had brought when it was recorded."""
+        for path, was, now in _pairs(recorded, live):
+            if "<redacted:" in was:
+                continue
+            kind = KINDS.get(path[-1]) if path else None
+            if kind is not None:
+                for form in _spellings(was):
+                    self._kinds[kind, form] = _spelling(now)
+            elif self._telling(was, seq):
+                for form in _spellings(was):
+                    self._strings[form] = _spelling(now)
+            else:
+                continue
+            pointer = "".join(f"/{part}" for part in path)
+            self.followed.append({"seq": seq, "pointer": pointer, "recorded": was})
+        if self._strings:
+            forms = b"|".join(map(re.escape, self._strings))
+            self._pattern = re.compile(rb"(?<!\\)(?:" + forms + rb")(?!\s*:)")
+
+    def applied(self, body: bytes) -> bytes:
+        """A body of the server half with live values in place of recorded ones."""
+        if self._kinds:
+            body = _KEYED.sub(self._keyed, body)
+        if self._pattern is not None:
+            body = self._pattern.sub(lambda found: self._strings[found[0]], body)
+        return body
+
+    def _keyed(self, found: re.Match[bytes]) -> bytes:
+        live = self._kinds.get((KINDS[found[1].decode()], found[3]))
+        return found[0] if live is None else b'"%s"%s%s' % (found[1], found[2], live)
+
+    def _telling(self, text: str, seq: int) -> bool:
+        if "://" not in text and (len(text) < MIN_LENGTH or not any(map(str.isdigit, text))):
+            return False
+        forms = _spellings(text)
+        for piece in self._script.pieces():
+            if piece.seq < seq and any(form in piece.body for form in forms):
+                return False
+        if self._listed is None:
+            self._listed = _listed(self._script)
+        return text not in self._listed
+
+
+def _listed(script: Script) -> set[str]:
+    """The names in every listing, and the URIs in the first one of its kind."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    for piece in script.pieces():
+        span = member(piece.body, "result") if piece.what == ANSWER and piece.method in LIST_METHODS else None
+        if span is None:
+            continue
+        try:
+            result = loads(piece.body[span[0] : span[1]])
+        except (ValueError, RecursionError):
+            continue
+        keys = ("name",) if piece.method in seen else ("name", "uri", "uriTemplate")
+        seen.add(piece.method)
+        items = result.get(LIST_METHODS[piece.method]) if isinstance(result, dict) else None
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict):
+                found.update(item[key] for key in keys if isinstance(item.get(key), str))
+    return found
+
+
+def _pairs(recorded: Any, live: Any) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Strings that stand at one place of two values and differ, with their path."""
+    stack: list[tuple[tuple[str, ...], Any, Any]] = [((), recorded, live)]
     while stack:
-        left, right = stack.pop()
+        path, left, right = stack.pop()
         if isinstance(left, dict) and isinstance(right, dict):
-            stack += [(value, right[key]) for key, value in left.items() if key in right]
+            stack += [((*path, key), value, right[key]) for key, value in left.items() if key in right]
         elif isinstance(left, list) and isinstance(right, list):
-            stack += _aligned(left, right)
-        elif isinstance(left, str) and isinstance(right, str) and left != right and _telling(left):
-            yield left, right
+            stack += [((*path, place), *both) for place, both in _aligned(left, right)]
+        elif isinstance(left, str) and isinstance(right, str) and left != right:
+            yield path, left, right
 
 
-def spellings(value: str) -> tuple[bytes, ...]:
-    """A string as a whole JSON string, in each way an encoder writes it."""
-    forms = {json.dumps(value), json.dumps(value, ensure_ascii=False)}
-    return tuple(form.encode("utf-8", "surrogateescape") for form in sorted(forms))
-
-
-def replaced(body: bytes, table: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """A body with recorded strings replaced by live ones."""
-    for recorded, live in table:
-        body = body.replace(recorded, live)
-    return body
-
-
-def _telling(text: str) -> bool:
-    return "://" in text or (len(text) >= MIN_LENGTH and any(letter.isdigit() for letter in text))
-
-
-def _aligned(left: list[Any], right: list[Any]) -> list[tuple[Any, Any]]:
+def _aligned(left: list[Any], right: list[Any]) -> list[tuple[str, tuple[Any, Any]]]:
     """Items belong together by their ``name``, ``uri`` or ``id`` where they have one, else by place."""
     for key in ("name", "uri", "id"):
         if left and all(isinstance(item, dict) and key in item for item in (*left, *right)):
             known = {str(item[key]): item for item in right}
-            together = [(item, known[str(item[key])]) for item in left if str(item[key]) in known]
+            together = [
+                (str(place), (item, known[str(item[key])]))
+                for place, item in enumerate(left)
+                if str(item[key]) in known
+            ]
             if together:
                 return together
-    return list(zip(left, right, strict=False))
+    return [(str(place), both) for place, both in enumerate(zip(left, right, strict=False))]
+
+
+def _spelling(value: str) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _spellings(value: str) -> set[bytes]:
+    """A string as a whole JSON string, in each way an encoder writes it."""
+    escaped = _spelling(value)
+    try:
+        plain = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a surrogate pair is always written escaped
+        return {escaped}
+    return {escaped, plain, plain.replace(b"/", b"\\/")}

@@ -7,9 +7,13 @@ part of one; which live secret it is must be the same wherever its number stands
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from workbench.core.jsonrpc import Number
 
 #: Differences beyond this are not listed; one is enough to miss.
 MAX_DIFFERENCES = 50
@@ -39,32 +43,52 @@ class Difference(NamedTuple):
 class Secrets:
     """Which live text each placeholder stands for, settled at first use."""
 
-    def __init__(self) -> None:
-        self.known: dict[str, str] = {}
+    def __init__(self, known: dict[str, str] | None = None) -> None:
+        self.known = dict(known or {})
+
+    def trial(self) -> Secrets:
+        """A copy to compare with, kept only if everything agrees."""
+        return Secrets(self.known)
 
     def match(self, recorded: str, live: Any) -> str | None:
         """``None`` if the live value fits the recorded string with placeholders, else why not."""
         if not isinstance(live, str):
             return "a string expected"
-        numbers: list[str] = []
-        pattern = ""
-        at = 0
-        for found in _PLACEHOLDER.finditer(recorded):
-            pattern += re.escape(recorded[at : found.start()]) + "(.*)"
-            numbers.append(found[1])
-            at = found.end()
-        fits = re.fullmatch(pattern + re.escape(recorded[at:]), live, re.DOTALL)
-        if fits is None:
+        pieces = _PLACEHOLDER.split(recorded)
+        found = self._found(pieces[::2], pieces[1::2], live)
+        if found is None:
             return "the text around the secret differs"
-        for number, secret in zip(numbers, fits.groups(), strict=True):
-            if self.known.get(number, secret) != secret:
+        for number, secret in found:
+            if self.known.setdefault(number, secret) != secret:
                 return "same secret expected"
-        self.known.update(zip(numbers, fits.groups(), strict=True))
         return None
+
+    def _found(self, around: list[str], numbers: list[str], live: str) -> list[tuple[str, str]] | None:
+        """What stands at each placeholder: searched from left to right, each text around it at its
+        first place, so that the time is linear; the last one must end the string."""
+        if not live.startswith(around[0]):
+            return None
+        found: list[tuple[str, str]] = []
+        at = len(around[0])
+        for index, (number, text) in enumerate(zip(numbers, around[1:], strict=True)):
+            known = self.known.get(number)
+            if index == len(numbers) - 1:
+                end = len(live) - len(text)
+                if end < at or not live.endswith(text):
+                    return None
+            elif known is not None and live.startswith(known + text, at):
+                end = at + len(known)
+            else:
+                end = live.find(text, at)
+                if end < 0:
+                    return None
+            found.append((number, live[at:end]))
+            at = end + len(text)
+        return found
 
 
 def has_placeholder(value: Any) -> bool:
-    return any(isinstance(leaf, str) and "<redacted:" in leaf for leaf in _leaves(value))
+    return any(isinstance(leaf, str) and "<redacted:" in leaf for leaf in leaves(value))
 
 
 def differences(recorded: Any, live: Any, secrets: Secrets | None = None) -> list[Difference]:
@@ -97,33 +121,22 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return left == right
+        return _number(left) == _number(right)
     return type(left) is type(right) and bool(left == right)
 
 
 def canonical(value: Any) -> str:
     """A text that is equal for values that are equal in the sense of ``differences``."""
-    if isinstance(value, dict):
-        inner = ",".join(f"{key!r}:{canonical(value[key])}" for key in sorted(value))
-        return f"{{{inner}}}"
-    if isinstance(value, list):
-        return f"[{','.join(map(canonical, value))}]"
-    if isinstance(value, float) and value.is_integer():
-        return repr(int(value))
-    if isinstance(value, float):
-        return float.__repr__(value)
-    return repr(value)
+    if not any(isinstance(leaf, float) for leaf in leaves(value)):
+        try:
+            return json.dumps(value, sort_keys=True, separators=(",", ":"))
+        except RecursionError:
+            pass
+    return "".join(_canonical(value))
 
 
-def _at(items: list[Any], index: int) -> Any:
-    return items[index] if index < len(items) else ABSENT
-
-
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Iterator[Any]:
+    """Everything in a value that is no object and no array."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -133,3 +146,49 @@ def _leaves(value: Any) -> Iterator[Any]:
             stack.extend(item)
         else:
             yield item
+
+
+class _Mark(str):
+    """Text that is already canonical."""
+
+
+def _canonical(value: Any) -> Iterator[str]:
+    """The same for any depth and any number, without recursion."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, _Mark):
+            yield item
+        elif isinstance(item, dict):
+            inner: list[Any] = []
+            for key in sorted(item):
+                inner += (_Mark(f"{',' if inner else ''}{json.dumps(key)}:"), item[key])
+            stack += reversed([_Mark("{"), *inner, _Mark("}")])
+        elif isinstance(item, list):
+            inner = []
+            for part in item:
+                inner += (_Mark("," if inner else ""), part)
+            stack += reversed([_Mark("["), *inner, _Mark("]")])
+        elif isinstance(item, float):
+            yield str(_number(item))
+        else:
+            yield json.dumps(item)
+
+
+def _number(value: int | float) -> int | float | str:
+    """A value that is equal for equal numbers; what no float can hold is known by its spelling."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return value.text if isinstance(value, Number) else str(value)
+        if value.is_integer():
+            return int(value)
+        return float(value)
+    return value
+
+
+def _at(items: list[Any], index: int) -> Any:
+    return items[index] if index < len(items) else ABSENT
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from workbench.core.methods import LIST_METHODS, name_of
 from workbench.errors import UsageError
+from workbench.replay.cues import Cue
 from workbench.replay.diff import Difference, Secrets, canonical, differences, has_placeholder
-from workbench.replay.script import Cue
 
 MODES = ("strict", "exact", "name", "method")
 AFTER = ("last", "error", "cycle")
@@ -75,25 +75,28 @@ def parse_ignore(text: str) -> Ignore:
 class Matcher:
     """Finds the recorded request for each live one; each is used once, then ``after`` decides."""
 
-    def __init__(
-        self, cues: list[Cue], *, mode: str = "exact", after: str = "", ignores: tuple[Ignore, ...] = ()
-    ) -> None:
-        self._cues = cues
+    def __init__(self, *, mode: str = "exact", after: str = "", ignores: tuple[Ignore, ...] = ()) -> None:
         self._mode = mode
         self._after = after
         self._ignores = ignores
+        self._cues: list[Cue] = []
         self._unused: dict[str, deque[Cue]] = {}
         self._used: dict[str, deque[Cue]] = {}
-        self._veiled: list[Cue] = []
-        self._secrets = Secrets()
+        self._veiled: dict[int, Cue] = {}
         self._next = 0
-        #: Recorded requests that have been answered at least once, by seq.
-        self.taken: set[int] = set()
-        for cue in cues:
-            params = self._bare(cue.method, cue.name, cue.params)
-            if mode in ("exact", "strict") and cue.method not in BY_METHOD and has_placeholder(params):
-                self._veiled.append(cue)
-            self._unused.setdefault(self._key(cue.method, cue.name, params), deque()).append(cue)
+        #: Which live text stands for which placeholder, on this connection.
+        self.secrets = Secrets()
+        #: Recorded requests that no live one has asked for, by key, in recorded order.
+        self.left: dict[int, Cue] = {}
+
+    def add(self, cue: Cue) -> None:
+        """Add a recorded request; they come in recorded order."""
+        self._cues.append(cue)
+        self.left[cue.key] = cue
+        params = self._bare(cue.method, cue.name, cue.params)
+        if self._mode in ("exact", "strict") and cue.method not in BY_METHOD and has_placeholder(params):
+            self._veiled[cue.key] = cue
+        self._unused.setdefault(self._key(cue.method, cue.name, params), deque()).append(cue)
 
     def match(self, method: str, params: Any) -> Cue | Miss:
         name = name_of(method, params)
@@ -106,18 +109,15 @@ class Matcher:
             return self._take(key, unused.popleft())
         cue = self._behind_veil(method, bare)
         if cue is not None:
-            own = self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
-            self._unused[own].remove(cue)
-            return self._take(own, cue)
+            self._unused[self._key_of(cue)].remove(cue)
+            return self._take(key, cue)
         return self._again(method, key) or self._miss(method, name, bare, key in self._used)
 
-    def unused(self) -> list[Cue]:
-        """Recorded requests that no live one has asked for, in recorded order."""
-        return [cue for cue in self._cues if cue.seq not in self.taken]
-
     def _take(self, key: str, cue: Cue) -> Cue:
+        """Use a cue up; ``key`` is that of the live request, under which it may be asked for again."""
         self._used.setdefault(key, deque()).append(cue)
-        self.taken.add(cue.seq)
+        self.left.pop(cue.key, None)
+        self._veiled.pop(cue.key, None)
         return cue
 
     def _again(self, method: str, key: str) -> Cue | None:
@@ -132,41 +132,44 @@ class Matcher:
     def _in_order(self, method: str, name: str | None, bare: Any, key: str) -> Cue | Miss:
         while self._next < len(self._cues) and self._cues[self._next].method in BY_METHOD:
             self._next += 1
-        if self._next < len(self._cues):
-            cue = self._cues[self._next]
-            recorded = self._bare(cue.method, cue.name, cue.params)
-            if cue.method == method and not differences(recorded, bare, self._secrets):
-                self._next += 1
-                return self._take(key, cue)
-            return Miss(cue, differences(recorded, bare, Secrets()), False)
-        return self._miss(method, name, bare, key in self._used)
+        if self._next == len(self._cues):
+            return self._miss(method, name, bare, key in self._used)
+        cue = self._cues[self._next]
+        found = self._compared(cue, bare)
+        if cue.method != method or found:
+            return Miss(cue, found, False)
+        self._next += 1
+        return self._take(key, cue)
 
     def _behind_veil(self, method: str, bare: Any) -> Cue | None:
-        for cue in self._veiled:
-            if cue.seq in self.taken or cue.method != method:
-                continue
-            recorded = self._bare(cue.method, cue.name, cue.params)
-            trial = Secrets()
-            trial.known.update(self._secrets.known)
-            if not differences(recorded, bare, trial):
-                self._secrets = trial
+        for cue in self._veiled.values():
+            if cue.method == method and not self._compared(cue, bare):
                 return cue
         return None
 
+    def _compared(self, cue: Cue, bare: Any) -> list[Difference]:
+        """What differs; where nothing does, which secret is which is settled."""
+        trial = self.secrets.trial()
+        found = differences(self._bare(cue.method, cue.name, cue.params), bare, trial)
+        if not found:
+            self.secrets = trial
+        return found
+
     def _miss(self, method: str, name: str | None, bare: Any, used: bool) -> Miss:
-        best: tuple[int, int, Cue, list[Difference]] | None = None
+        best: tuple[int, bool, Cue, list[Difference]] | None = None
         near = [cue for cue in self._cues if cue.method == method]
-        near.sort(key=lambda cue: (cue.name != name, cue.seq in self.taken, cue.seq))
+        near.sort(key=lambda cue: (cue.name != name, cue.key not in self.left, cue.seq))
         for cue in near[:MAX_COMPARED]:
-            trial = Secrets()
-            trial.known.update(self._secrets.known)
-            found = differences(self._bare(method, cue.name, cue.params), bare, trial)
+            found = differences(self._bare(method, cue.name, cue.params), bare, self.secrets.trial())
             rank = len(found) + (1000 if cue.name != name else 0)
-            if best is None or (rank, cue.seq in self.taken) < best[:2]:
-                best = (rank, cue.seq in self.taken, cue, found)
+            if best is None or (rank, cue.key not in self.left) < best[:2]:
+                best = (rank, cue.key not in self.left, cue, found)
         if best is None:
             return Miss(None, [], used)
-        return Miss(best[2], best[3], used or (not best[3] and best[2].seq in self.taken))
+        return Miss(best[2], best[3], used or (not best[3] and best[1]))
+
+    def _key_of(self, cue: Cue) -> str:
+        return self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
 
     def _key(self, method: str, name: str | None, bare: Any) -> str:
         if self._mode == "method" or method in BY_METHOD:
@@ -181,19 +184,25 @@ class Matcher:
             params = {}
         if not isinstance(params, dict):
             return params
-        if "_meta" in params:
-            params = dict(params)
-            meta = params.pop("_meta")
-            if isinstance(meta, dict):
-                kept = {key: value for key, value in meta.items() if key not in VOLATILE}
-                if kept:
-                    params["_meta"] = kept
+        params = steady(params)
         if method in LIST_METHODS and params.get("cursor", "") is None:
             params = {key: value for key, value in params.items() if key != "cursor"}
         for rule in self._ignores:
             if (not rule.method or rule.method == method) and (not rule.name or rule.name == name):
                 params = _without(params, rule.pointer)
         return params
+
+
+def steady(params: Any) -> Any:
+    """Params without the members of ``_meta`` that differ from run to run by their nature."""
+    if not isinstance(params, dict) or "_meta" not in params:
+        return params
+    meta = params["_meta"]
+    kept = (
+        {key: value for key, value in meta.items() if key not in VOLATILE} if isinstance(meta, dict) else {}
+    )
+    rest = {key: value for key, value in params.items() if key != "_meta"}
+    return {**rest, "_meta": kept} if kept else rest
 
 
 def _without(value: Any, pointer: tuple[str, ...]) -> Any:

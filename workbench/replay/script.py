@@ -2,116 +2,64 @@
 
 The script has no clock. Every frame of the server half hangs on a message of
 the client half, its *cue*, and goes out as soon as the cue has come: the
-responses of a request hang on it, and so does everything that belongs to it by
+response of a request hangs on it, and so does everything that belongs to it by
 progress token, related task, or because it was the only request open. What
 belongs to none hangs on the last client message before it. Within a cue the
 recorded order holds, and a piece that was recorded after the client had
 answered a question of the server's waits for that answer.
 
 Several requests open and nothing that tells which one a frame belongs to: then
-it is *shared*; it goes out once all of them have come, before any of them still
-unanswered is answered, and not at all if one of them never comes.
+it hangs on all of them. It goes out once all have come, before any that is
+still unanswered is answered, and not at all if one of them never comes.
 
 Part of the light path: standard library and ``core`` only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from workbench.core.exchanges import Answered, Exchange, Opened, Pairing, Told
-from workbench.core.frame import Channel, Direction, Ending, Frame, Kind
-from workbench.core.jsonrpc import Message, decode, loads
-from workbench.replay.identity import Cut, cut_answer, cut_notification, cut_request
+from workbench.core.exchanges import Answered, Event, Exchange, Opened, Pairing, Told
+from workbench.core.frame import Channel, Direction, Frame, Kind
+from workbench.core.jsonrpc import Message, decode, id_text, loads
+from workbench.core.peek import peek
+from workbench.replay.cues import (
+    ANSWER,
+    CANCEL,
+    END,
+    EOF,
+    QUESTION,
+    RAW,
+    STDERR,
+    STOP,
+    TOLD,
+    Cue,
+    Piece,
+    Script,
+)
+from workbench.replay.spans import items
 
-#: What a piece is.
-ANSWER, QUESTION, TOLD, RAW, STDERR, END = "answer", "question", "told", "raw", "stderr", "end"
+#: Frames that are no message have a meaning only on the transport they were recorded from.
+_WITHOUT_PLACE = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
+
+#: The member of ``_meta`` that says which stateless revision a request is of.
+_MODERN = "io.modelcontextprotocol/protocolVersion"
+
+_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "TERM": 15}
 
 
-class Piece(NamedTuple):
-    """Something the server half sent. ``waits`` are the seqs of questions whose answers, and of
-    client notifications which, must have come before it. ``cut`` is its body with the places of
-    identity open. ``code`` is the exit status of an ``end`` (128 + n for a signal)."""
+def build(frames: Iterable[Frame], *, at_once: bool = True) -> Script:
+    """The script of one connection's frames, in order. Never raises on what was recorded.
 
-    seq: int
-    what: str
-    cut: Cut
-    waits: frozenset[int] = frozenset()
-    ending: Ending = Ending.LF
-    method: str = ""
-    code: int = 0
-
-
-class Cue:
-    """A message of the client half, and what hangs on it.
-
-    For a request ``params`` is its parsed params, ``token`` the JSON text of its progress token,
-    ``answered`` whether an answer was recorded.
+    With ``at_once`` off it reads only as far as it takes to answer ``initialize``.
     """
-
-    __slots__ = ("answered", "id", "method", "name", "params", "pieces", "request", "seq", "shared", "token")
-
-    def __init__(self, seq: int, method: str, *, request: bool) -> None:
-        self.seq = seq
-        self.method = method
-        self.request = request
-        self.name: str | None = None
-        self.params: Any = None
-        self.id = ""
-        self.token: str | None = None
-        self.answered = False
-        self.pieces: list[Piece] = []
-        self.shared: list[Shared] = []
-
-    def __repr__(self) -> str:
-        return f"<Cue #{self.seq} {self.method}>"
-
-
-class Shared(NamedTuple):
-    """A piece that belongs to one of several requests, nobody knows which."""
-
-    piece: Piece
-    cues: tuple[int, ...]
-
-
-class Script:
-    """The server half of one recorded connection.
-
-    ``start`` is what was sent before any client message, ``requests`` and ``notifications`` are
-    the cues in recorded order, ``answers`` the recorded answers of the client to each question
-    (by the question's seq), ``revision`` what the recorded handshake agreed on. ``code`` is the
-    exit status after the client has gone.
-    """
-
-    def __init__(self) -> None:
-        self.start = Cue(0, "", request=False)
-        self.requests: list[Cue] = []
-        self.notifications: list[Cue] = []
-        self.answers: dict[int, Message] = {}
-        self.revision: str | None = None
-        self.offered: str | None = None
-        self.code = 0
-        self.notes: list[str] = []
-
-    def said_before(self, seq: int, texts: tuple[bytes, ...]) -> bool:
-        """Whether one of these stands in anything the server half sent up to a frame."""
-        cues = (self.start, *self.requests, *self.notifications)
-        return any(
-            text in part
-            for cue in cues
-            for piece in cue.pieces
-            if piece.seq <= seq
-            for part in piece.cut.parts
-            for text in texts
-        )
-
-
-def build(frames: Iterable[Frame]) -> Script:
-    """The script of one connection's frames, in order. Never raises on what was recorded."""
     builder = _Builder()
-    for frame in frames:
-        builder.take(frame)
+    rest = iter(frames)
+    if not at_once and builder.take_handshake(rest):
+        builder.script.more = lambda: builder.take_all(rest)
+    else:
+        builder.take_all(rest)
     return builder.script
 
 
@@ -119,23 +67,51 @@ class _Builder:
     def __init__(self) -> None:
         self.script = Script()
         self._pairing = Pairing(keep_related=False)
-        self._cues: dict[int, Cue] = {}
-        self._home: dict[int, Cue] = {}
+        self._key = 0
+        self._cues: dict[tuple[int, int], Cue] = {}
+        #: What each question hangs on, and its key.
+        self._questions: dict[tuple[int, int], tuple[list[Cue], int]] = {}
+        #: What has come of the client by now that a later piece of a cue waits for.
         self._came: dict[int, set[int]] = {}
         self._last = self.script.start
         self._last_wait: int | None = None
+        self._last_answered: tuple[int, int] | None = None
         self._client_left = False
         self._ended = False
+        self._held: Frame | None = None
+
+    def take_handshake(self, frames: Iterator[Frame]) -> bool:
+        """Take frames up to the client's first message after ``initialize`` has been answered; False
+        if the recording does not begin so, or ends before."""
+        for frame in frames:
+            if frame.direction is Direction.TO_SERVER and self.script.requests:
+                self._held = frame
+                return self.script.revision is not None
+            self.take(frame)
+        return False
+
+    def take_all(self, frames: Iterator[Frame]) -> None:
+        if self._held is not None:
+            self.take(self._held)
+        for frame in frames:
+            self.take(frame)
+        self._finish()
 
     def take(self, frame: Frame) -> None:
         if frame.channel is Channel.PROCESS:
             self._process(frame)
         elif frame.channel is Channel.STDERR:
-            self._place(self._only(frame), Piece(frame.seq, STDERR, Cut((frame.body,)), ending=frame.ending))
+            self._place(self._only(self._pairing.candidates(frame)), self._piece(frame, STDERR, frame.body))
+        elif frame.kind in _WITHOUT_PLACE:
+            self._drop(f"{frame.kind.name} frames have no place on stdio and are left out.")
         elif frame.direction is Direction.TO_SERVER:
             self._client(frame)
         elif frame.direction is Direction.TO_CLIENT:
             self._server(frame)
+
+    def _drop(self, note: str) -> None:
+        if note not in self.script.notes:
+            self.script.notes.append(note)
 
     # The client half: cues
 
@@ -148,106 +124,131 @@ class _Builder:
             elif isinstance(event, Answered):
                 self._client_answer(event)
 
-    def _request(self, event: Opened) -> None:
-        exchange, message = event.exchange, event.message
-        cue = Cue(exchange.request, exchange.method, request=True)
-        cue.name = exchange.name
+    def _cue(self, seq: int, message: Message, *, request: bool) -> Cue:
+        self._key += 1
+        cue = Cue(self._key, seq, message.method or "", request=request)
         cue.params = message.value("params")
-        cue.id = exchange.id
-        cue.token = exchange.token
-        self._cues[id(exchange)] = cue
-        self._home[exchange.request] = cue
-        self.script.requests.append(cue)
         self._last, self._last_wait = cue, None
-        if exchange.method == "initialize" and self.script.offered is None and isinstance(cue.params, dict):
-            offered = cue.params.get("protocolVersion")
-            self.script.offered = offered if isinstance(offered, str) else None
+        return cue
+
+    def _request(self, event: Opened) -> None:
+        exchange = event.exchange
+        cue = self._cue(exchange.request, event.message, request=True)
+        cue.name = exchange.name
+        cue.token = exchange.token
+        self._cues[exchange.key] = cue
+        self.script.requests.append(cue)
+        if peek(event.message, "params", "_meta", _MODERN) is not None:
+            self.script.modern = True
 
     def _told(self, event: Told) -> None:
-        method = event.message.method or ""
-        if method == "notifications/cancelled" and event.owner is not None:
+        cue = None if event.how != "cancel" or event.owner is None else self._cues.get(event.owner.key)
+        if cue is not None:
             # What follows a cancel hangs on the request that was cancelled, and waits for the cancel.
-            cue = self._cues[id(event.owner)]
-            self._came.setdefault(cue.seq, set()).add(-cue.seq)
-            self._last, self._last_wait = cue, -cue.seq
-            return
-        cue = Cue(event.seq, method, request=False)
-        cue.params = event.message.value("params")
-        self.script.notifications.append(cue)
-        self._last, self._last_wait = cue, None
+            self._came.setdefault(cue.key, set()).add(CANCEL)
+            self._last, self._last_wait = cue, CANCEL
+        else:
+            self.script.notifications.append(self._cue(event.seq, event.message, request=False))
 
     def _client_answer(self, event: Answered) -> None:
-        question = event.exchange.request
-        cue = self._home.get(question, self.script.start)
-        self.script.answers.setdefault(question, event.message)
-        self._came.setdefault(cue.seq, set()).add(question)
-        self._last, self._last_wait = cue, question
+        where = self._questions.get(event.exchange.key)
+        if where is None:
+            return
+        cues, key = where
+        self.script.answers.setdefault(key, event.message)
+        for cue in cues:
+            self._came.setdefault(cue.key, set()).add(key)
+        self._last, self._last_wait = cues[-1], key
 
     # The server half: pieces
 
     def _server(self, frame: Frame) -> None:
         decoded = decode(frame.body)
-        shared = self._pairing.candidates(frame)
+        candidates = self._pairing.candidates(frame)
         events = self._pairing.take(frame, decoded)
-        if len(events) != 1 or decoded.kind is Kind.BATCH:
-            # Junk, and batches: sent as they were, where they were.
-            self._place(self._only_of(shared), Piece(frame.seq, RAW, Cut((frame.body,)), ending=frame.ending))
+        if decoded.kind is Kind.BATCH and events and len(events) == len(decoded.messages):
+            self._batch(frame, events, candidates)
+        elif len(events) == 1 and isinstance(events[0], (Answered, Opened, Told)):
+            self._message(events[0], self._piece(frame, RAW, frame.body), candidates)
+        else:
+            # Junk, and answers to nothing: sent as they were, where they were.
+            self._place(self._only(candidates), self._piece(frame, RAW, frame.body))
+
+    def _batch(self, frame: Frame, events: list[Event], candidates: list[Exchange]) -> None:
+        """Each message of a batch hangs where it belongs; what goes out together is a batch again."""
+        spans = items(frame.body)
+        if len(spans) != len(events):
+            self._place(None, self._piece(frame, RAW, frame.body))
             return
-        event = events[0]
+        edges = [0, *(edge for span in spans for edge in span), len(frame.body)]
+        between = zip(edges[::2], edges[1::2], strict=True)
+        self.script.batches[frame.seq] = tuple(frame.body[start:end] for start, end in between)
+        for part, (event, (start, end)) in enumerate(zip(events, spans, strict=True)):
+            piece = self._piece(frame, RAW, frame.body[start:end])._replace(part=part, parts=len(spans))
+            self._message(event, piece, candidates)
+
+    def _message(self, event: Event, piece: Piece, candidates: list[Exchange]) -> None:
         if isinstance(event, Answered):
-            self._answer(frame, event)
+            self._answer(event, piece)
         elif isinstance(event, (Opened, Told)):
-            self._unasked(frame, event, shared)
+            self._unasked(event, piece, candidates)
         else:
-            self._place(None, Piece(frame.seq, RAW, Cut((frame.body,)), ending=frame.ending))
+            self._place(None, piece)
 
-    def _answer(self, frame: Frame, event: Answered) -> None:
-        cue = self._cues[id(event.exchange)]
-        cue.answered = True
+    def _answer(self, event: Answered, piece: Piece) -> None:
+        cue = self._cues[event.exchange.key]
+        cue.answer = piece.seq
+        if self._last_answered is not None and self._last_answered[0] > cue.seq:
+            cue.after = self._last_answered[1]
+        self._last_answered = piece.seq, cue.key
         if cue.method == "initialize" and self.script.revision is None:
-            result = event.message.value("result")
-            version = result.get("protocolVersion") if isinstance(result, dict) else None
+            version = peek(event.message, "result", "protocolVersion")
             self.script.revision = version if isinstance(version, str) else None
-        piece = Piece(frame.seq, ANSWER, cut_answer(frame.body), ending=frame.ending, method=cue.method)
-        self._place(cue, piece)
+        self._place(cue, piece._replace(what=ANSWER, id=event.message.id, method=cue.method))
 
-    def _unasked(self, frame: Frame, event: Opened | Told, shared: list[Exchange]) -> None:
-        method = event.message.method or ""
+    def _unasked(self, event: Opened | Told, piece: Piece, candidates: list[Exchange]) -> None:
+        message = event.message
+        method = message.method or ""
         if isinstance(event, Opened):
-            piece = Piece(frame.seq, QUESTION, cut_request(frame.body), ending=frame.ending, method=method)
+            piece = piece._replace(what=QUESTION, id=message.id, method=method)
         else:
-            piece = Piece(
-                frame.seq, TOLD, cut_notification(frame.body, method), ending=frame.ending, method=method
-            )
+            piece = piece._replace(what=TOLD, id=_named(message), method=method)
         if event.how == "ambiguous":
-            cues = [self._cues[id(exchange)] for exchange in shared]
-            common = Shared(piece, tuple(cue.seq for cue in cues))
-            for cue in cues:
-                cue.shared.append(common)
-            self._home[frame.seq] = cues[-1]
-            return
-        owner = None
-        if isinstance(event, Told) and event.how == "cancel" and event.owner is not None:
-            owner = self._home.get(event.owner.request)
-        elif event.owner is not None:
-            owner = self._cues.get(id(event.owner))
-        self._place(owner, piece)
+            cues = [self._cues[exchange.key] for exchange in candidates]
+        elif event.owner is None:
+            cues = []
+        elif event.owner.direction is Direction.TO_CLIENT:  # it cancels a question of its own
+            cues = self._questions.get(event.owner.key, ([], 0))[0]
+        else:
+            cues = [self._cues[event.owner.key]]
+        cues = self._hang(cues, piece)
+        if isinstance(event, Opened):
+            self._questions[event.exchange.key] = cues, piece.key
 
-    def _only(self, frame: Frame) -> Cue | None:
-        return self._only_of(self._pairing.candidates(frame))
+    def _only(self, exchanges: list[Exchange]) -> Cue | None:
+        return self._cues.get(exchanges[0].key) if len(exchanges) == 1 else None
 
-    def _only_of(self, open_now: list[Exchange]) -> Cue | None:
-        return self._cues.get(id(open_now[0])) if len(open_now) == 1 else None
+    def _piece(self, frame: Frame, what: str, body: bytes) -> Piece:
+        self._key += 1
+        return Piece(self._key, frame.seq, what, body, ending=frame.ending)
 
-    def _place(self, owner: Cue | None, piece: Piece) -> None:
-        """Hang a piece on its owner, else on the last client message before it."""
+    def _place(self, owner: Cue | None, piece: Piece) -> Cue:
+        """Hang a piece on its owner, else on the last client message before it; returns the cue."""
         cue = owner or self._last
-        waits = set(self._came.get(cue.seq, ()))
+        waits = set(self._came.get(cue.key, ()))
         if owner is None and self._last_wait is not None:
             waits.add(self._last_wait)
-        cue.pieces.append(piece._replace(waits=frozenset(waits)))
-        if piece.what == QUESTION:
-            self._home[piece.seq] = cue
+        cue.pieces.append(piece._replace(waits=frozenset(waits)) if waits else piece)
+        return cue
+
+    def _hang(self, cues: list[Cue], piece: Piece) -> list[Cue]:
+        """Hang a piece on one cue, on several, or on the last client message; returns on which."""
+        if len(cues) < 2:
+            return [self._place(cues[0] if cues else None, piece)]
+        piece = piece._replace(cues=tuple(cue.key for cue in cues))
+        return [self._place(cue, piece) for cue in cues]
+
+    # Around it
 
     def _process(self, frame: Frame) -> None:
         self._pairing.take(frame)
@@ -258,20 +259,48 @@ class _Builder:
         what = event.get("event") if isinstance(event, dict) else None
         if what in ("stdin_closed", "signal"):
             self._client_left = True
+        elif what == "stdout_closed" and not self._client_left and not self._ended:
+            self._by_itself(self._piece(frame, EOF, b""))
         elif what == "exited":
             self._exited(frame, event)
 
     def _exited(self, frame: Frame, event: dict[str, Any]) -> None:
         code = event.get("code")
-        if not isinstance(code, int):
+        if isinstance(code, int):
+            self.script.code = code
+        else:
             code = 128 + _SIGNALS.get(str(event.get("signal")), 15)
-        self.script.code = code
         if not self._client_left and not self._ended:
             # It ended by itself: that is part of what it did, and hangs where it happened.
             self._ended = True
-            open_now = [exchange for waiting in self._pairing.open.values() for exchange in waiting]
-            ours = [exchange for exchange in open_now if exchange.direction is Direction.TO_SERVER]
-            self._place(self._only_of(ours), Piece(frame.seq, END, Cut((b"",)), code=code))
+            self.script.code = code
+            self._by_itself(self._piece(frame, END, b"")._replace(code=code))
+
+    def _by_itself(self, piece: Piece) -> None:
+        self._hang([self._cues[exchange.key] for exchange in self._open()], piece)
+
+    def _open(self) -> list[Exchange]:
+        """The client's requests that wait for an answer at this point."""
+        waiting = [exchange for several in self._pairing.open.values() for exchange in several]
+        return [
+            exchange
+            for exchange in waiting
+            if exchange.direction is Direction.TO_SERVER and exchange.given_up is None
+        ]
+
+    def _finish(self) -> None:
+        """Where a recording stops short of an answer, with nobody having left, the mock must say so."""
+        if self._client_left or self._ended:
+            return
+        for exchange in self._open():
+            cue = self._cues[exchange.key]
+            self._key += 1
+            cue.pieces.append(Piece(self._key, cue.seq, STOP, method=cue.method))
 
 
-_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "TERM": 15}
+def _named(message: Message) -> str | None:
+    """The identity that a notification is about, as JSON text."""
+    member = {"notifications/progress": "progressToken", "notifications/cancelled": "requestId"}
+    key = member.get(message.method or "")
+    value = None if key is None else peek(message, "params", key)
+    return None if value is None else id_text(value)

@@ -1,9 +1,10 @@
 """A recording replayed against itself, in process: does it stand in for its server?
 
-The recorded client half is fed to a mock server made of the same recording, in
-recorded order, and what the mock sends is compared with what was recorded,
-frame by frame. Done when a recording is kept or exported, because a recording
-that cannot answer its own client will answer no other.
+A simple client drives the recorded client half against a mock server made of the
+same recording: it sends what the recorded client sent, in that order, answers a
+question only once it has been asked, and compares what comes, frame by frame.
+Done when a recording is kept or exported, because a recording that cannot answer
+its own client will answer no other.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from workbench.core.frame import Channel, Direction, Frame
+from workbench.core.exchanges import Answered, Pairing
+from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import decode
-from workbench.replay.report import Report
+from workbench.replay.report import STOPS, Report, sentence
 from workbench.replay.script import build
-from workbench.replay.server import Action, Exit, MockServer, Send
+from workbench.replay.server import Action, MockServer, Send, Stderr
+
+#: Kinds of frames that a client sends over any transport.
+_SENT = frozenset((*MESSAGES, Kind.BATCH, Kind.INVALID))
 
 #: Problems beyond this are counted, not listed.
 MAX_LISTED = 20
@@ -43,31 +48,66 @@ class Verdict(NamedTuple):
 def selfcheck(frames: Iterable[Frame]) -> Verdict:
     """Check one connection's frames."""
     kept = list(frames)
-    report = Report("", "")
-    server = MockServer(build(kept), report)
-    expected = {
-        frame.seq: frame
-        for frame in kept
-        if frame.direction is Direction.TO_CLIENT and frame.channel not in (Channel.STDERR, Channel.PROCESS)
-    }
-    actions: list[Action] = server.start()
+    client = _Client(kept)
     for frame in kept:
-        if frame.direction is Direction.TO_SERVER and frame.channel is not Channel.STDERR:
-            actions += server.feed(frame.body)
-    server.closed()
-    sent = {action.seq: action.body for action in actions if isinstance(action, Send) and action.seq}
-    given = sum(sent.get(seq) == frame.body for seq, frame in expected.items())
-    ended = any(isinstance(action, Exit) for action in actions)
-    problems = [f"{report.sentence(miss)}" for miss in report.misses] + [
-        _problem(frame, sent) for seq, frame in expected.items() if sent.get(seq) != frame.body
-    ]
-    if ended and given < len(expected):
-        problems.append("The server ended before everything it had sent was asked for.")
-    return Verdict(len(expected), given, tuple(problems[:MAX_LISTED]))
+        client.play(frame)
+    return client.verdict()
 
 
-def _problem(frame: Frame, sent: dict[int, bytes]) -> str:
+class _Client:
+    def __init__(self, frames: list[Frame]) -> None:
+        self._report = Report("", "")
+        self._server = MockServer(build(frames), self._report)
+        self._pairing = Pairing(keep_related=False)
+        self._expected = {frame.seq: frame for frame in frames if _is_from_server(frame)}
+        self._sent: dict[int, bytes] = {}
+        self._problems: list[str] = []
+        self._take(self._server.start())
+
+    def play(self, frame: Frame) -> None:
+        """Do what the recorded client did at this frame."""
+        events = self._pairing.take(frame)
+        if frame.direction is not Direction.TO_SERVER or frame.kind not in (
+            *MESSAGES,
+            Kind.BATCH,
+            Kind.INVALID,
+        ):
+            return
+        for event in events:
+            if isinstance(event, Answered) and event.exchange.request not in self._sent:
+                self._problems.append(
+                    f"#{frame.seq} answers #{event.exchange.request} {event.exchange.method}, "
+                    "which has not been asked by then."
+                )
+        self._take(self._server.feed(frame.body))
+
+    def verdict(self) -> Verdict:
+        self._server.closed()
+        given = sum(self._sent.get(seq) == frame.body for seq, frame in self._expected.items())
+        misses = [sentence(miss) for miss in self._report.misses if miss["why"] != STOPS]
+        missing = [
+            _problem(frame, seq in self._sent)
+            for seq, frame in self._expected.items()
+            if self._sent.get(seq) != frame.body
+        ]
+        problems = (*misses, *self._problems, *missing)
+        return Verdict(len(self._expected), given, problems[:MAX_LISTED])
+
+    def _take(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, (Send, Stderr)) and action.seq:
+                if action.seq in self._sent:
+                    self._problems.append(f"#{action.seq} is sent twice.")
+                self._sent[action.seq] = action.body
+
+
+def _is_from_server(frame: Frame) -> bool:
+    if frame.direction is not Direction.TO_CLIENT or frame.kind in (Kind.HTTP, Kind.SSE, Kind.AUTH):
+        return False
+    return frame.channel not in (Channel.PROCESS, Channel.NOTE)
+
+
+def _problem(frame: Frame, sent: bool) -> str:
     messages = decode(frame.body).messages
     what = frame.method or (messages[0].method if messages else None) or frame.kind.name.lower()
-    how = "comes back changed" if frame.seq in sent else "is not sent"
-    return f"#{frame.seq} {what} {how}."
+    return f"#{frame.seq} {what} {'comes back changed' if sent else 'is not sent'}."

@@ -2,7 +2,8 @@
 
 The folder is the platform's data folder, or ``MCP_WORKBENCH_STORE``. It and its
 files are for their owner only. A broken file in it is listed as broken and
-hides nothing else.
+hides nothing else. Naming a file must cost nothing, so the reader is loaded only
+to look into one.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import RecordingError, UsageError
-from workbench.store.reader import Reader, SessionRow
+
+if TYPE_CHECKING:
+    from workbench.store.reader import SessionRow
 
 #: Sessions older than this are pruned (days), unless tagged.
 KEEP_DAYS = 30
@@ -159,6 +162,8 @@ def _look(path: str) -> Stored:
     name = os.path.splitext(os.path.basename(path))[0]
     status = os.stat(path)
     size, changed = status.st_size, status.st_mtime_ns
+    from workbench.store.reader import Reader
+
     try:
         with Reader.open(path) as reader:
             return Stored(name, path, size, changed, reader.live, reader.sessions()[0])
@@ -185,6 +190,8 @@ def _path(text: str) -> str:
 
 
 def _session(path: str, which: str) -> int:
+    from workbench.store.reader import Reader
+
     with Reader.open(path) as reader:
         sessions = reader.sessions()
     for session in sessions:

@@ -29,6 +29,7 @@ from workbench.store import schema
 from workbench.store.backlog import COMMIT_BYTES
 from workbench.store.files import create_database, file_uri
 from workbench.store.formats.exact import STYLES, style_of, write
+from workbench.store.formats.lines import CHANNELS, DIRECTIONS, body_of
 from workbench.store.rows import Batch, RowMaker
 
 #: The version of the text form, in its first line.
@@ -91,8 +92,6 @@ _JSON_COLUMNS = frozenset(
         "response_headers",
     )
 )
-_DIRECTIONS = {direction.name.lower(): direction for direction in Direction}
-_CHANNELS = {channel.name.lower(): channel for channel in Channel}
 
 
 # Export
@@ -290,12 +289,12 @@ class _Import:
             self._connection({"connection": connection})
         rows = self._rows
         assert rows is not None
-        body = _body(line)
+        body = body_of(line)
         self._mono = line.get("ns", self._mono)
         unit = Unit(
             connection,
-            _word(_DIRECTIONS, line, "direction"),
-            _word(_CHANNELS, line, "channel", "stdio"),
+            _word(DIRECTIONS, line, "direction"),
+            _word(CHANNELS, line, "channel", "stdio"),
             body,
             self._mono + line.get("wall", 0),
             self._mono,
@@ -336,19 +335,6 @@ def _object(line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("the line is no JSON object")
     return value
-
-
-def _body(line: dict[str, Any]) -> bytes:
-    if "json" in line:
-        style = STYLES.get(line.get("style", ""))
-        if style is None:
-            raise ValueError(f"style {line['style']!r} is not one of {', '.join(filter(None, STYLES))}")
-        return write(line["json"], style).encode("utf-8", "surrogatepass")
-    if "text" in line:
-        return str(line["text"]).encode()
-    if "base64" in line:
-        return base64.b64decode(line["base64"], validate=True)
-    raise ValueError("the frame has no body: give json, text or base64")
 
 
 def _word(words: dict[str, Any], line: dict[str, Any], member: str, default: str = "") -> Any:

@@ -1,0 +1,294 @@
+"""Sends what was recorded, as soon as what it waits for has come.
+
+A *run* is one playing of a cue's pieces for one live message. It stops at a
+piece that waits for the client (its answer to a question, its cancel) and goes
+on when that has come; several runs go on side by side. Live ids, tokens and
+values are put in on the way out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from workbench.core import jsonrpc
+from workbench.core.frame import Ending
+from workbench.replay import identity
+from workbench.replay.correlate import Correlations
+from workbench.replay.cues import ANSWER, CANCEL, END, EOF, QUESTION, STDERR, STOP, Cue, Piece
+from workbench.replay.report import Report, sentence
+
+#: The error code of a miss. Not -32601: clients take that for "not supported" and change what they do.
+MISS = -32010
+
+
+class Send(NamedTuple):
+    """Write a body to the client. ``seq`` is the recorded frame it is made from, 0 if it is ours;
+    ``part`` of ``parts`` is its place in the batch it was recorded in."""
+
+    body: bytes
+    ending: Ending = Ending.LF
+    seq: int = 0
+    part: int = 0
+    parts: int = 1
+
+
+class Stderr(NamedTuple):
+    """Write a line to stderr."""
+
+    body: bytes
+    ending: Ending = Ending.LF
+    seq: int = 0
+
+
+class Eof(NamedTuple):
+    """Close stdout, as the recorded server did."""
+
+    seq: int
+
+
+class Exit(NamedTuple):
+    """End with this status, as the recorded server did."""
+
+    code: int
+    seq: int = 0
+
+
+Action = Send | Stderr | Eof | Exit
+
+
+class Run:
+    """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text), ``came`` is what
+    has come of what its pieces wait for."""
+
+    __slots__ = ("answered", "came", "cue", "id", "pieces", "token")
+
+    def __init__(self, cue: Cue, id: str = "", token: str | None = None) -> None:
+        self.cue = cue
+        self.id = id
+        self.token = token
+        self.pieces = deque(cue.pieces)
+        self.came: set[int] = set()
+        self.answered = False
+
+    @property
+    def open(self) -> bool:
+        return bool(self.pieces) or (self.cue.request and not self.answered)
+
+
+class Asked(NamedTuple):
+    """A question of the server's that the live client has not answered yet."""
+
+    piece: Piece
+    run: Run
+
+
+class Player:
+    """Plays runs. ``in_order`` keeps the order in which overlapping requests were answered."""
+
+    def __init__(self, report: Report, correlations: Correlations, *, in_order: bool = False) -> None:
+        self._report = report
+        self._correlations = correlations
+        self._in_order = in_order
+        self._runs: list[Run] = []
+        #: The newest run of each request.
+        self._bound: dict[int, Run] = {}
+        self._asked: dict[str, Asked] = {}
+        #: Recorded ids of questions, and the live ones they went out under.
+        self._renamed: dict[str, str] = {}
+        self._shared: set[int] = set()
+        self._answered: set[int] = set()
+        self._freed: set[int] = set()
+        self._unshared_end: Piece | None = None
+        self._fresh = 0
+        #: The recorded server has ended.
+        self.over = False
+
+    # What comes
+
+    def begin(self, run: Run) -> list[Action]:
+        self._runs.append(run)
+        self._bound[run.cue.key] = run
+        return self._go_on()
+
+    def answer(self, id: str) -> Asked | None:
+        """The question that a live answer is to, once."""
+        return self._asked.pop(id, None)
+
+    def answered(self, asked: Asked) -> list[Action]:
+        """A question has been answered: go on with what waited for it."""
+        asked.run.came.add(asked.piece.key)
+        for key in asked.piece.cues:
+            if key in self._bound:
+                self._bound[key].came.add(asked.piece.key)
+        return self._go_on()
+
+    def cancel(self, id: str) -> list[Action]:
+        """The live client gives a request up."""
+        for run in reversed(self._runs):
+            if run.cue.request and run.id == id:
+                if run.cue.answer is None or any(CANCEL in piece.waits for piece in run.pieces):
+                    run.came.add(CANCEL)
+                    run.answered = run.cue.answer is None
+                    return self._go_on()
+                # Cancelled where the recorded client did not: nothing more is sent for it.
+                run.pieces.clear()
+                self._runs.remove(run)
+                self._answered.add(run.cue.key)
+                return self._go_on()
+        return []
+
+    @property
+    def stuck(self) -> bool:
+        """Whether something is held back for a request that may never come."""
+        return not self.over and (
+            self._unshared_end is not None or any(self._is_held(run) for run in self._runs)
+        )
+
+    def release(self) -> list[Action]:
+        """The client sends nothing: give up waiting for what may never come."""
+        for run in self._runs:
+            if self._is_held(run):
+                self._report.note(
+                    f"#{run.cue.seq} {run.cue.method} was not answered in recorded order: "
+                    "the client waits for it before it sends the next request."
+                )
+                self._freed.add(run.cue.key)
+                return self._go_on()
+        if self._unshared_end is not None and not self.over:
+            actions: list[Action] = []
+            self._end(self._unshared_end, actions)
+            return actions
+        return []
+
+    def close(self) -> None:
+        """Note what was not sent."""
+        if self.over:
+            return
+        for run in self._runs:
+            if run.cue.answer is not None and not run.answered and run.pieces:
+                self._report.note(f"#{run.cue.seq} {run.cue.method} was not answered: the client left first.")
+        for key in self._bound:
+            for piece in self._bound[key].cue.pieces:
+                if piece.cues and piece.key not in self._shared:
+                    self._report.note(f"#{piece.seq} was not sent: one of its requests never came.")
+
+    # What goes
+
+    def _go_on(self) -> list[Action]:
+        """Send everything that has nothing left to wait for."""
+        actions: list[Action] = []
+        moved = True
+        while moved and not self.over:
+            moved = False
+            for run in list(self._runs):
+                moved = self._advance(run, actions) or moved
+        self._runs = [run for run in self._runs if run.open]
+        return actions
+
+    def _advance(self, run: Run, actions: list[Action]) -> bool:
+        moved = False
+        while run.pieces and not self.over:
+            piece = run.pieces[0]
+            if piece.cues and not self._is_due(piece):
+                run.pieces.popleft()
+                continue
+            if not self._is_free(piece, run) or self._is_held(run):
+                break
+            run.pieces.popleft()
+            self._perform(piece, run, actions)
+            moved = True
+        return moved
+
+    def _is_due(self, piece: Piece) -> bool:
+        """Whether a piece of several requests goes out now; else it is left to those still to come."""
+        if piece.key in self._shared:
+            return False
+        if all(key in self._bound for key in piece.cues):
+            return True
+        if piece.what == END:
+            self._unshared_end = piece
+        return False
+
+    def _is_free(self, piece: Piece, run: Run) -> bool:
+        """Whether all has come that a piece waits for. A question of several requests that was not
+        asked is waited for by none."""
+        return not any(
+            wait not in run.came and (wait == CANCEL or self._is_asked(wait, run)) for wait in piece.waits
+        )
+
+    def _is_asked(self, key: int, run: Run) -> bool:
+        shared = any(piece.key == key and piece.cues for piece in run.cue.pieces)
+        return not shared or key in self._shared
+
+    def _is_held(self, run: Run) -> bool:
+        """Whether the next piece is an answer that was recorded after one that is still to come."""
+        before = run.cue.after
+        return (
+            self._in_order
+            and before is not None
+            and bool(run.pieces)
+            and run.pieces[0].what == ANSWER
+            and before not in self._answered
+            and run.cue.key not in self._freed
+        )
+
+    def _perform(self, piece: Piece, run: Run, actions: list[Action]) -> None:
+        if piece.cues:
+            self._shared.add(piece.key)
+        if piece.what == STDERR:
+            actions.append(Stderr(piece.body, piece.ending, piece.seq))
+        elif piece.what == EOF:
+            actions.append(Eof(piece.seq))
+        elif piece.what == END:
+            self._end(piece, actions)
+        elif piece.what == STOP:
+            told = self._report.stopped(run.cue)
+            self._is_answered(run)
+            actions.append(Send(jsonrpc.error(run.id, MISS, sentence(told), jsonrpc.dumps(told))))
+        elif _is_progress(piece, run.cue) and run.token is None:
+            self._report.note(f"#{piece.seq} was not sent: the live {run.cue.method} asks for no progress.")
+        else:
+            body = self._correlations.applied(self._identified(piece, run))
+            actions.append(Send(body, piece.ending, piece.seq, piece.part, piece.parts))
+
+    def _is_answered(self, run: Run) -> None:
+        run.answered = True
+        self._answered.add(run.cue.key)
+
+    def _end(self, piece: Piece, actions: list[Action]) -> None:
+        self.over = True
+        self._report.ended = f"exited with status {piece.code}, as recorded"
+        actions.append(Exit(piece.code, piece.seq))
+
+    def _identified(self, piece: Piece, run: Run) -> bytes:
+        """The body under its live identity."""
+        place: tuple[str, ...] = identity.ID
+        live = piece.id
+        if piece.what == ANSWER:
+            self._is_answered(run)
+            live = run.id
+        elif piece.what == QUESTION:
+            live = self._ask(piece, run)
+        elif _is_progress(piece, run.cue):
+            place, live = identity.TOKEN, run.token
+        elif piece.method == "notifications/cancelled":
+            place, live = identity.CANCELLED, self._renamed.get(piece.id or "", piece.id)
+        if live is None or live == piece.id:
+            return piece.body
+        return identity.put(piece.body, place, live)
+
+    def _ask(self, piece: Piece, run: Run) -> str:
+        """A question goes out under its recorded id, or a fresh one while that is taken."""
+        recorded = piece.id or "null"
+        id = recorded
+        while id in self._asked:
+            self._fresh += 1
+            id = f'"replay-{self._fresh}"'
+        self._asked[id] = Asked(piece, run)
+        self._renamed[recorded] = id
+        return id
+
+
+def _is_progress(piece: Piece, cue: Cue) -> bool:
+    return piece.method == "notifications/progress" and cue.token is not None and piece.id == cue.token

@@ -1,0 +1,124 @@
+"""The one connection of a recording that a command works on, read no further than needed.
+
+A replay answers its first request after a handful of frames, so the frames come
+one by one: from the database in pieces, from the text form line by line without
+making a database of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from workbench.core.frame import Frame
+from workbench.errors import UsageError
+from workbench.store.formats.outline import Outline, outline
+from workbench.store.library import Selection, resolve
+
+#: Frames of the first piece: enough for most handshakes.
+FIRST = 64
+
+
+class Named(NamedTuple):
+    """A connection as a user may name it: by the number of its session, its own, or its name."""
+
+    session: int
+    number: int
+    name: str
+
+
+class Chosen:
+    """A connection and its frames. Use it as a context, in which ``frames`` may be walked once."""
+
+    def __init__(self, path: str, named: Named, frames: Iterator[Frame], close: Callable[[], None]) -> None:
+        self.path = path
+        self.name = named.name or str(named.number)
+        self.session = named.session
+        self.number = named.number
+        self._frames = frames
+        self._close = close
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames in order; raises ``RecordingError`` where one cannot be read."""
+        return self._frames
+
+    def __enter__(self) -> Chosen:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+
+def choose(file: str) -> Chosen:
+    """The connection that FILE names, or its only one.
+
+    Raises ``UsageError`` listing them when there are several, ``RecordingError`` when there is no
+    such recording.
+    """
+    selection = resolve(file)
+    text = outline(selection.path)
+    return _from_text(selection, text) if text is not None else _from_database(selection)
+
+
+def _from_text(selection: Selection, text: Outline) -> Chosen:
+    named = _pick(selection, [Named(*connection) for connection in text.connections])
+    return Chosen(selection.path, named, text.frames(named.session, named.number), lambda: None)
+
+
+def _from_database(selection: Selection) -> Chosen:
+    from workbench.store.reader import Reader
+
+    reader = Reader.open(selection.path, session=selection.session)
+    try:
+        numbers = [selection.session] if selection.session else [row.number for row in reader.sessions()]
+        if len(numbers) > 1:
+            reader.close()
+            named = _pick(
+                selection, [each for number in numbers for each in _connections(selection.path, number)]
+            )
+            reader = Reader.open(selection.path, session=named.session)
+        else:
+            named = _pick(
+                selection,
+                [Named(reader.session, row.number, row.name) for row in reader.connections()],
+            )
+    except BaseException:
+        reader.close()
+        raise
+    return Chosen(selection.path, named, _pieces(reader, named.number), reader.close)
+
+
+def _connections(path: str, session: int) -> list[Named]:
+    from workbench.store.reader import Reader
+
+    with Reader.open(path, session=session) as reader:
+        return [Named(session, row.number, row.name) for row in reader.connections()]
+
+
+def _pieces(reader: object, number: int) -> Iterator[Frame]:
+    from workbench.store.reader import Reader
+
+    assert isinstance(reader, Reader)
+    yield from reader.frames(connection=number, last=FIRST)
+    yield from reader.frames(connection=number, first=FIRST + 1)
+
+
+def _pick(selection: Selection, known: list[Named]) -> Named:
+    fitting = [
+        named
+        for named in known
+        if selection.session in (None, named.session)
+        and selection.connection in (None, named.name, str(named.number))
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    if not known:
+        raise UsageError(f"{selection.path} holds no connection that could be replayed; record one first.")
+    listed = fitting or known
+    names = [named.name for named in listed]
+    words = [
+        named.name if named.name and names.count(named.name) == 1 else str(named.number) for named in listed
+    ]
+    what = f"has {len(listed)} connections" if fitting else f"has no connection {selection.connection}"
+    example = f"{selection.path}#{listed[0].session}/{words[0]}"
+    raise UsageError(f"{selection.path} {what} ({', '.join(words)}); name one, for example {example}.")

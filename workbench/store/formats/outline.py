@@ -1,0 +1,115 @@
+"""Finding one connection's frames in the text form, line by line.
+
+Only for files as our export writes them, where the beginning of each line says
+what it is. Whatever looks otherwise (written by hand, damaged) is left to the
+import, which reads every spelling and knows what to say about mistakes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workbench.core.frame import Channel, Ending, Frame, Kind, Span
+from workbench.core.jsonrpc import decode, loads
+from workbench.errors import RecordingError
+from workbench.store.formats.lines import CHANNELS, DIRECTIONS, body_of
+
+_FIRST = b'{"mcp-workbench recording":1}'
+_HEAD = re.compile(
+    rb'\{"(session|connection|stream|rule|mark|provenance|frame)":(\d+)(?:,"connection":(\d+))?'
+)
+
+#: What frames are on channels that carry no messages.
+_KINDS = {
+    Channel.STDERR: Kind.STDERR,
+    Channel.PROCESS: Kind.PROCESS,
+    Channel.NOTE: Kind.NOTE,
+    Channel.AUTH: Kind.AUTH,
+}
+
+
+class _Line(NamedTuple):
+    number: int
+    text: bytes
+
+
+class Outline:
+    """What a text form holds: ``connections`` as (session, number, name), and their frames.
+
+    The frames' times are relative to their session's, and method, id and name are not worked out.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._session = 0
+        self.connections: list[tuple[int, int, str]] = []
+        self._frames: dict[tuple[int, int], list[_Line]] = {}
+
+    def frames(self, session: int, connection: int) -> Iterator[Frame]:
+        """The frames of a connection in order, each read when it is asked for."""
+        for line in self._frames.get((session, connection), ()):
+            try:
+                frame = _frame(loads(line.text.decode()))
+            except (ValueError, TypeError, KeyError, RecursionError):
+                raise RecordingError(
+                    f"{self._path}, line {line.number}: it is no frame; mend the line and read it again."
+                ) from None
+            yield frame
+
+    def take(self, line: _Line) -> bool:
+        """Note what a line is; False if it is not as our export writes it."""
+        found = _HEAD.match(line.text)
+        if found is None:
+            return False
+        what, number, owner = found.groups()
+        session = self._session
+        if what == b"session":
+            self._session += 1
+        elif what == b"connection":
+            name = loads(line.text.decode()).get("name", "")
+            self.connections.append((session, int(number), str(name)))
+        elif what == b"frame":
+            if owner is None:
+                return False
+            self._frames.setdefault((session, int(owner)), []).append(line)
+        return self._session > 0
+
+
+def outline(path: str) -> Outline | None:
+    """What the text form at a path holds, ``None`` if it is another form or not as we write it."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(_FIRST)) != _FIRST:
+                return None
+            text = file.read()
+    except OSError:
+        return None
+    found = Outline(path)
+    try:
+        for number, line in enumerate(text.split(b"\n"), 1):
+            if line and not found.take(_Line(number, line)):
+                return None
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return found
+
+
+def _frame(line: dict[str, Any]) -> Frame:
+    body = body_of(line)
+    channel = CHANNELS[line["channel"]]
+    wall = line.get("wall", 0)
+    return Frame(
+        line["frame"],
+        line["connection"],
+        line["ns"] + wall,
+        line["ns"],
+        DIRECTIONS[line["direction"]],
+        channel,
+        _KINDS.get(channel) or decode(body).kind,
+        body,
+        line.get("size", len(body)),
+        Ending.NONE if line.get("ending") == "none" else Ending.LF,
+        spans=tuple(Span(*span) for span in line.get("spans", ())),
+    )
