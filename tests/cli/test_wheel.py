@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.tmux import needs_tmux, terminal
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -84,3 +86,12 @@ def _recording(installed: Path) -> str:
         [str(installed / "python"), "-c", where], capture_output=True, text=True, cwd=installed
     )
     return done.stdout.strip()
+
+
+@needs_tmux
+def test_the_demo_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    words = [str(installed / "mcp-workbench"), "demo", "--no-record"]
+    with terminal(words, cwd=str(tmp_path)) as shown:
+        shown.wait_for("demo ready", "weather ready")
+        shown.press("q")
+        shown.wait_for("EXIT 0")
