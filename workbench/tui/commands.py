@@ -234,10 +234,8 @@ def _table() -> Iterator[Command]:
     yield of("save", "w", "save", "Save to a file", "source", hint=21)
     yield of("refresh", "", "list again", "Read the server's lists again", "live ready")
     yield of("disconnect", "", "close", "End the connection; it stays with its history", "live connection")
-    yield of(
-        "next_pane", "right_square_bracket", "next pane", "The pane on the right", avoids="empty", hint=15
-    )
-    yield of("previous_pane", "left_square_bracket", "pane before", "The pane on the left", avoids="empty")
+    yield of("next_pane", "right_square_bracket", "next pane", "The next pane", avoids="empty", hint=15)
+    yield of("previous_pane", "left_square_bracket", "pane before", "The pane before", avoids="empty")
     for name, title in PANES:
         yield of(f"pane_{name}", "", title.lower(), f"{title}: show this pane", avoids="empty")
     for digit in range(1, 10):

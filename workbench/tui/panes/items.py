@@ -160,7 +160,6 @@ class ItemsPane(Pane):
         before, self._shown_item = self._shown_item, shown
         if before is not None and (shown is None or before[1].name != shown[1].name or before[0] != number):
             self._remember(before)
-        self.head.lay(lambda width: self._head_lines(item, width))
         self.listed.lay(lambda _: _definition(item))
         trouble = self.current is not None and group(self.current.state) == "failed"
         self.set_class(item is None and not trouble, "no-item")
@@ -200,7 +199,7 @@ class ItemsPane(Pane):
         lines: list[Line] = [[*first, Bit(" " * max(room - used, 2)), Bit(marks, "quiet")]]
         about = self.about(item)
         roomy = self.size.height >= ROOMY
-        if about:
+        if about and (roomy or not self.result.display):
             rows = wrapped(about, width - 2, 4 if roomy else 1)
             if not roomy and cell_len(about) > cell_len(rows[0]):
                 rows = [safe_cut(about, width - 2, marks_of(self).ellipsis)]
@@ -234,6 +233,7 @@ class ItemsPane(Pane):
         item = self.item
         open_runs = self.desk.runs.open(number)
         self.progress.set_running([run.running for run in open_runs])
+        self.progress.display = bool(open_runs)
         run = self._run(number, item) if item is not None else None
         outcome = run.outcome if run is not None else None
         state = (run.key, outcome is not None) if run is not None else None
@@ -241,6 +241,7 @@ class ItemsPane(Pane):
             return
         self._shown_run = state
         self.result.display = run is not None
+        self._fit()
         self.listed.display = run is None
         if run is not None and outcome is not None:
             self.result.show(outcome, run.seq)
@@ -257,12 +258,15 @@ class ItemsPane(Pane):
         self._fit()
 
     def _fit(self) -> None:
-        """Stacked, the list takes what it needs, a third at most while there is more to show."""
+        """Stacked, the list takes what it needs, a third at most while there is more to show, and
+        less beside a result."""
+        item = self.item
+        self.head.lay(lambda width: self._head_lines(item, width))
         height = self.size.height
         if not height or self.has_class("wide"):
             self.list.styles.height = "1fr"
             return
-        most = max(3, height // 3)
+        most = max(3, height // (5 if self.result.display else 3))
         wanted = self.list.rows.count + (1 if self.list.filtering else 0)
         self.list.styles.height = max(1, min(wanted, most)) if self.item is not None else "1fr"
 

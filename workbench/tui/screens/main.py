@@ -271,8 +271,6 @@ class MainScreen(Doing, Screen[None]):
         key = str(parameters[0])
         if self.typing and key not in IN_FIELDS:
             return False
-        if key in ("left_square_bracket", "right_square_bracket") and "form" in _focus_words(self.focused):
-            return self.has_class("bracket")
         return self._command(key) is not None
 
     def _command(self, key: str) -> Command | None:
@@ -370,6 +368,7 @@ class MainScreen(Doing, Screen[None]):
     @on(Kept)
     def _kept(self, message: Kept) -> None:
         message.stop()
+        self.say("")
         self.query_one(Ask).tell(message.lines, bad=message.bad)
         self.hints()
 

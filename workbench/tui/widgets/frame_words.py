@@ -73,7 +73,8 @@ def preview(row: Row) -> str:
     for found in _INNER.finditer(row.preview, 0, 200):
         if b"arguments" not in found[0]:
             break
-    arguments = re.search(rb'"arguments"\s*:\s*', row.preview)
+    asks = row.kind is Kind.REQUEST
+    arguments = re.search(rb'"arguments"\s*:\s*', row.preview) if asks else None
     start = arguments.end() if arguments else found.end() if found else 0
     text = row.preview[start:].decode("utf-8", "backslashreplace")
     if len(row.preview) >= row.size:
