@@ -4,8 +4,15 @@ It is what the stand-in is measured against: nothing but the standard library, n
 framework, no checks. One line in, one line out.
 """
 
+from __future__ import annotations
+
 import json
 import sys
+
+TYPE_CHECKING = False  # loading typing would take longer than everything else here
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 TOOL = {
     "name": "echo",
@@ -18,7 +25,7 @@ TOOL = {
 }
 
 
-def initialize(params):
+def initialize(params: dict[str, str]) -> dict[str, object]:
     return {
         "protocolVersion": params.get("protocolVersion", "2025-11-25"),
         "capabilities": {"tools": {}},
@@ -26,19 +33,19 @@ def initialize(params):
     }
 
 
-def call(params):
+def call(params: dict[str, dict[str, str]]) -> dict[str, object]:
     return {"content": [{"type": "text", "text": params.get("arguments", {}).get("text", "")}]}
 
 
-METHODS = {
+METHODS: dict[str, Callable[[dict[str, Any]], dict[str, object]]] = {
     "initialize": initialize,
-    "ping": lambda params: {},
-    "tools/list": lambda params: {"tools": [TOOL]},
+    "ping": lambda _params: {},
+    "tools/list": lambda _params: {"tools": [TOOL]},
     "tools/call": call,
 }
 
 
-def main():
+def main() -> None:
     out = sys.stdout
     for line in sys.stdin:
         message = json.loads(line)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import loads
@@ -51,8 +51,9 @@ class StandIn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.process.poll() is None:
-            for process in [*self.processes(), self.process]:
+            for process in self.processes():
                 process.kill()
+            self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()

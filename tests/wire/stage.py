@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from workbench.config import Target
 from workbench.core.actions import Outcome
