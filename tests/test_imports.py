@@ -36,8 +36,13 @@ LIGHT_MODULES = [
     "workbench.core.printable",
     "workbench.core.redact",
     "workbench.demo.server",
+    "workbench.replay.server",
+    "workbench.standin",
+    "workbench.store.library",
     "workbench.store.reader",
     "workbench.store.recorder",
+    "workbench.wire.pump",
+    "workbench.wire.serve",
 ]
 
 
