@@ -9,7 +9,7 @@ from workbench.core.frame import Channel, Direction, Ending, Frame
 from workbench.core.jsonrpc import decode
 from workbench.replay.report import Report
 from workbench.replay.script import build
-from workbench.replay.server import Exit, MockServer, Options, Send, Stderr
+from workbench.replay.server import Eof, Exit, MockServer, Options, Send, Stderr
 
 
 class Tape:
@@ -91,6 +91,7 @@ class Live:
         self.server = MockServer(build(tape.frames), self.report, Options(**options))
         self.stderr: list[bytes] = []
         self.exit: int | None = None
+        self.closed_stdout = False
         self.first = self._taken(self.server.start())
 
     def say(self, body: Any) -> list[Any]:
@@ -104,6 +105,10 @@ class Live:
         )
         return answers + self.say(note("notifications/initialized"))
 
+    def release(self) -> list[Any]:
+        """Be silent for so long that the mock gives up waiting."""
+        return self._taken(self.server.release())
+
     def _taken(self, actions: list[Any]) -> list[Any]:
         taken = []
         for action in actions:
@@ -114,6 +119,8 @@ class Live:
                     taken.append(action.body)
             elif isinstance(action, Stderr):
                 self.stderr.append(action.body)
+            elif isinstance(action, Eof):
+                self.closed_stdout = True
             elif isinstance(action, Exit):
                 self.exit = action.code
         return taken

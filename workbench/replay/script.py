@@ -22,7 +22,7 @@ from typing import Any
 
 from workbench.core.exchanges import Answered, Event, Exchange, Opened, Pairing, Told
 from workbench.core.frame import Channel, Direction, Frame, Kind
-from workbench.core.jsonrpc import Message, decode, id_text, loads
+from workbench.core.jsonrpc import Message, id_text, loads
 from workbench.core.peek import peek
 from workbench.replay.cues import (
     ANSWER,
@@ -38,6 +38,7 @@ from workbench.replay.cues import (
     Piece,
     Script,
 )
+from workbench.replay.reading import params_of, read
 from workbench.replay.spans import items
 
 #: Frames that are no message have a meaning only on the transport they were recorded from.
@@ -116,18 +117,18 @@ class _Builder:
     # The client half: cues
 
     def _client(self, frame: Frame) -> None:
-        for event in self._pairing.take(frame, decode(frame.body)):
+        for event in self._pairing.take(frame, read(frame.body)):
             if isinstance(event, Opened):
                 self._request(event)
             elif isinstance(event, Told):
-                self._told(event)
+                self._told(frame, event)
             elif isinstance(event, Answered):
                 self._client_answer(event)
 
     def _cue(self, seq: int, message: Message, *, request: bool) -> Cue:
         self._key += 1
         cue = Cue(self._key, seq, message.method or "", request=request)
-        cue.params = message.value("params")
+        cue.params = params_of(message)
         self._last, self._last_wait = cue, None
         return cue
 
@@ -141,14 +142,23 @@ class _Builder:
         if peek(event.message, "params", "_meta", _MODERN) is not None:
             self.script.modern = True
 
-    def _told(self, event: Told) -> None:
-        cue = None if event.how != "cancel" or event.owner is None else self._cues.get(event.owner.key)
+    def _told(self, frame: Frame, event: Told) -> None:
+        cue = self._cancelled(frame, event)
         if cue is not None:
             # What follows a cancel hangs on the request that was cancelled, and waits for the cancel.
             self._came.setdefault(cue.key, set()).add(CANCEL)
             self._last, self._last_wait = cue, CANCEL
         else:
             self.script.notifications.append(self._cue(event.seq, event.message, request=False))
+
+    def _cancelled(self, frame: Frame, event: Told) -> Cue | None:
+        """The request that a notification cancels; one that had timed out before, too."""
+        if event.message.method != "notifications/cancelled":
+            return None
+        if event.owner is not None:
+            return self._cues.get(event.owner.key)
+        open_now = self._pairing.open.get((frame.connection, frame.direction, _named(event.message) or ""))
+        return self._cues.get(open_now[0].key) if open_now else None
 
     def _client_answer(self, event: Answered) -> None:
         where = self._questions.get(event.exchange.key)
@@ -163,7 +173,7 @@ class _Builder:
     # The server half: pieces
 
     def _server(self, frame: Frame) -> None:
-        decoded = decode(frame.body)
+        decoded = read(frame.body)
         candidates = self._pairing.candidates(frame)
         events = self._pairing.take(frame, decoded)
         if decoded.kind is Kind.BATCH and events and len(events) == len(decoded.messages):

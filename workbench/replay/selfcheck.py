@@ -15,6 +15,7 @@ from typing import NamedTuple
 from workbench.core.exchanges import Answered, Pairing
 from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import decode
+from workbench.replay.reading import read
 from workbench.replay.report import STOPS, Report, sentence
 from workbench.replay.script import build
 from workbench.replay.server import Action, MockServer, Send, Stderr
@@ -66,7 +67,7 @@ class _Client:
 
     def play(self, frame: Frame) -> None:
         """Do what the recorded client did at this frame."""
-        events = self._pairing.take(frame)
+        events = self._pairing.take(frame, read(frame.body))
         if frame.direction is not Direction.TO_SERVER or frame.kind not in (
             *MESSAGES,
             Kind.BATCH,

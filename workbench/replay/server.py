@@ -25,8 +25,8 @@ from workbench.replay.cues import Cue, Script
 from workbench.replay.diff import differences
 from workbench.replay.matching import Ignore, Matcher, Miss, steady
 from workbench.replay.playing import MISS, Action, Asked, Eof, Exit, Player, Run, Send, Stderr
+from workbench.replay.reading import params_of, read
 from workbench.replay.report import Report, sentence
-from workbench.replay.spans import members
 
 __all__ = ["MISS", "Action", "Eof", "Exit", "MockServer", "Options", "Send", "Stderr"]
 
@@ -75,9 +75,9 @@ class MockServer:
 
     def feed(self, body: bytes) -> list[Action]:
         """Take one body of the client. Never raises, whatever it is."""
-        decoded = jsonrpc.decode(body)
-        if not decoded.messages:
-            return self._unreadable(body)
+        decoded = read(body)
+        if not decoded.messages and body.strip():
+            self.report.note("The client sent a line that is no message; it was passed over.")
         actions: list[Action] = []
         for message in decoded.messages:
             if self._player.over:
@@ -97,6 +97,11 @@ class MockServer:
     @property
     def stuck(self) -> bool:
         return self._player.stuck
+
+    @property
+    def over(self) -> bool:
+        """Whether the recorded server has ended by itself."""
+        return self._player.over
 
     def release(self) -> list[Action]:
         """Stop waiting for what may never come."""
@@ -142,7 +147,7 @@ class MockServer:
 
     def _on_request(self, message: Message) -> list[Action]:
         method, id = message.method or "", message.id or "null"
-        params = message.value("params")
+        params = params_of(message)
         self.report.requests += 1
         found = self._matcher.match(method, params)
         if isinstance(found, Miss) or (method == "ping" and found.answer is None):
@@ -178,19 +183,6 @@ class MockServer:
             supported = dumps({"supported": [REVISIONS[-1]]})
             return jsonrpc.error(id, UNSUPPORTED_REVISION, "Unsupported protocol version", supported)
         return None
-
-    def _unreadable(self, body: bytes) -> list[Action]:
-        """A body that is no message: only a request that is nested too deeply can be answered."""
-        found = members(body)
-        if "method" not in found or "id" not in found:
-            if body.strip():
-                self.report.note("The client sent a line that is no message; it was passed over.")
-            return []
-        start, end = found["id"]
-        self.report.requests += 1
-        told = self.report.miss("a request", None, Miss(None, [], False))
-        text = "The request cannot be read; it is nested too deeply."
-        return [Send(jsonrpc.error(body[start:end].decode("utf-8", "replace"), MISS, text, dumps(told)))]
 
     def _on_notification(self, message: Message) -> list[Action]:
         method = message.method or ""
