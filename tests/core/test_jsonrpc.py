@@ -144,6 +144,12 @@ def test_no_depth_of_an_id_raises(depth: int) -> None:
         assert decode(b"{" + pad + b'"id":' + nested + b',"method":"m"}').kind in (Kind.REQUEST, Kind.INVALID)
 
 
+def test_a_small_message_comes_with_its_text_and_those_of_a_batch_do_not() -> None:
+    body = '{"jsonrpc":"2.0", "id":1, "result":{"a":1,"a":"é"}}'
+    assert decode(body.encode()).messages[0].text == body
+    assert decode(f"[{body}]".encode()).messages[0].text == ""
+
+
 def test_a_large_body_is_not_parsed_until_its_value_is_asked_for() -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"text": "x" * INLINE_BYTES}}).encode()
     message = decode(body).messages[0]
@@ -153,8 +159,10 @@ def test_a_large_body_is_not_parsed_until_its_value_is_asked_for() -> None:
 
 
 def test_numbers_keep_how_they_were_written() -> None:
-    text = '{"a":1.0,"b":1e400,"c":-0.0,"d":9007199254740993,"e":[1.50]}'
+    text = '{"a":1.0,"b":1e400,"c":-0.0,"d":9007199254740993,"e":[1.50,-0],"f":-0}'
     assert dumps(loads(text)) == text
+    assert dumps(loads("-0")) == "-0"
+    assert loads('["-0,",-0, 1]') == ["-0,", 0, 1]
     assert loads("1e400") == math.inf
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from workbench.cli import output
+from workbench.cli.findings import findings
 from workbench.cli.results import print_result
 from workbench.core.printable import printable
 from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_ERROR
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from workbench.errors import ConnectionFailed
     from workbench.wire.calls import Call
     from workbench.wire.connection import Connection
+
+#: Odd frames that are told with a request; ``probe`` and the recording tell them all.
+MOST_ODD = 5
 
 #: How often a terminal is told of progress, in seconds.
 GLANCE = 0.1
@@ -35,11 +40,22 @@ async def exchange(connection: Connection, method: str, params: str | None, as_j
     except anyio.get_cancelled_exc_class():
         call.cancel()
         raise
+    remarks = [*call.remarks, *_odd(connection, call, outcome)]
     if as_json:
-        output.json_document(as_data(call, outcome))
+        output.json_document(as_data(call, outcome, remarks))
     else:
-        _print(call, outcome)
+        _print(call, outcome, remarks)
     return status(outcome)
+
+
+def _odd(connection: Connection, call: Call, outcome: Outcome) -> list[str]:
+    """What was odd about the answer; where there is no good one, about all that came in the meantime."""
+    asked = call.request_seq or 0
+    return [
+        f"frame {each.seq} is odd: {each.says}"
+        for each in findings(connection.dealings.odd)
+        if each.seq == outcome.seq or (outcome.how != "result" and each.seq > asked)
+    ][:MOST_ODD]
 
 
 def status(outcome: Outcome) -> int:
@@ -69,7 +85,7 @@ async def _watch(call: Call) -> None:
             sys.stderr.flush()
 
 
-def as_data(call: Call, outcome: Outcome) -> dict[str, Any]:
+def as_data(call: Call, outcome: Outcome, remarks: Sequence[str]) -> dict[str, Any]:
     """The end of a request as one JSON value: ``how`` says which of result, error and why is set."""
     data: dict[str, Any] = {"method": call.method, "how": outcome.how, "seconds": round(outcome.seconds, 6)}
     if outcome.how == "result":
@@ -78,8 +94,8 @@ def as_data(call: Call, outcome: Outcome) -> dict[str, Any]:
         data["error"] = outcome.error
     else:
         data["why"] = outcome.why
-    if call.remarks:
-        data["remarks"] = call.remarks
+    if remarks:
+        data["remarks"] = remarks
     return data
 
 
@@ -88,8 +104,8 @@ def failed_data(method: str, view: ConnectionView, failure: ConnectionFailed) ->
     return {"method": method, "how": "failed", "state": str(view.state), "why": str(failure)}
 
 
-def _print(call: Call, outcome: Outcome) -> None:
-    for remark in call.remarks:
+def _print(call: Call, outcome: Outcome, remarks: Sequence[str]) -> None:
+    for remark in remarks:
         output.note(f"mcp-workbench: {remark}")
     if outcome.how == "result":
         print_result(call.method, outcome)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli import output
 from workbench.core.jsonrpc import dumps
-from workbench.core.jsontext import pretty
+from workbench.core.jsontext import lookup, pretty
 
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
@@ -16,7 +16,7 @@ def print_result(method: str, outcome: Outcome) -> None:
     """Show a result; one whose shape is not its method's is shown as JSON."""
     result = outcome.result
     if isinstance(result, dict):
-        if method == "tools/call" and _print_tool(result):
+        if method == "tools/call" and _print_tool(result, outcome.text):
             return
         if method == "resources/read" and _all_objects(result.get("contents")):
             for contents in result["contents"]:
@@ -35,8 +35,8 @@ def _all_objects(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _print_tool(result: dict[str, Any]) -> bool:
-    """Whether the result had content or structured data to show."""
+def _print_tool(result: dict[str, Any], text: str) -> bool:
+    """Whether the result had content or structured data to show; ``text`` is it as it was written."""
     blocks = result.get("content")
     structured = result.get("structuredContent")
     if not _all_objects(blocks) or not (blocks or structured is not None):
@@ -44,7 +44,7 @@ def _print_tool(result: dict[str, Any]) -> bool:
     for block in blocks or ():
         output.text(_block(block))
     if structured is not None and not _is_mirrored(blocks, structured):
-        output.json_text(pretty(dumps(structured)))
+        output.json_text(pretty(lookup(text, "/structuredContent") or dumps(structured)))
     return True
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message, dumps
+from workbench.core.jsontext import lookup
 from workbench.core.lifecycle import State
 
 
@@ -46,11 +47,14 @@ class Outcome:
 
     @cached_property
     def text(self) -> str:
-        """The JSON text of the result (as it stood, for a large one), empty when there is none."""
+        """The JSON text of the result as it stood, empty when there is none."""
         if self.how != "result" or self.message is None:
             return ""
         raw = self.message.raw.get("result")
-        return dumps(self.result) if raw is None else raw.decode("utf-8", "surrogateescape")
+        if raw is not None:
+            return raw.decode("utf-8", "surrogateescape")
+        written = lookup(self.message.text, "/result")
+        return dumps(self.result) if written is None else written
 
     @cached_property
     def error(self) -> Any:

@@ -164,8 +164,10 @@ def level_of(params: str | None) -> str | None:
 
 
 def _why(call: Pending, now: float) -> str:
+    # The limits, not the time that passed: nobody set 60.003 seconds.
     if call.progress == -math.inf:
-        return f"No answer to {call.method} within {call.age(now):.3g} s."
+        return f"No answer to {call.method} within {call.timeout:.3g} s."
     if now >= call.hard:
-        return f"{call.method} was still going on after {call.age(now):.3g} s, the most a request may take."
+        limit = call.hard - call.started
+        return f"{call.method} was still going on after {limit:.3g} s, the most a request may take."
     return f"No answer to {call.method}, and no progress for {call.timeout:.3g} s."

@@ -33,7 +33,7 @@ class Number(float):
     """A JSON number with a fraction or exponent that remembers how it was written.
 
     It compares and calculates as a float; ``text`` is its spelling (``1.0``, ``1e400``, ``-0.0``).
-    Integers of more digits than Python reads are of this kind too.
+    Integers that Python has no int for are of this kind too: ``-0``, and those of very many digits.
     """
 
     text: str
@@ -52,7 +52,8 @@ class Message(NamedTuple):
 
     ``id`` is the JSON text of the id, ``None`` when the key is absent. ``members`` holds the
     parsed top-level members; for a body above ``INLINE_BYTES`` it is empty and ``raw`` holds
-    each member's JSON text instead. ``defects`` are short words, see ``DEFECTS``.
+    each member's JSON text instead. ``defects`` are short words, see ``DEFECTS``. ``text`` is the
+    message as it was written, for a small body that holds nothing else.
     """
 
     kind: Kind
@@ -61,6 +62,7 @@ class Message(NamedTuple):
     members: dict[str, Any] = {}  # noqa: RUF012 - never written to
     raw: dict[str, bytes] = {}  # noqa: RUF012 - never written to
     defects: tuple[str, ...] = ()
+    text: str = ""
 
     def value(self, member: str) -> Any:
         """The parsed value of a top-level member, ``None`` if absent or unreadable.
@@ -118,6 +120,8 @@ def loads(text: bytes | str) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
+    if _has_minus_zero(text):
+        return _PATIENT_LOADER.decode(text)
     try:
         return _LOADER.decode(text)
     except json.JSONDecodeError:
@@ -127,6 +131,8 @@ def loads(text: bytes | str) -> Any:
 
 
 def _raw_decode(text: str, start: int) -> tuple[Any, int]:
+    if _has_minus_zero(text):
+        return _PATIENT_LOADER.raw_decode(text, start)
     try:
         return _LOADER.raw_decode(text, start)
     except json.JSONDecodeError:
@@ -140,7 +146,15 @@ _MAX_DIGITS = 4_000
 
 
 def _integer(text: str) -> int | Number:
-    return int(text) if len(text) <= _MAX_DIGITS else Number(text)
+    return int(text) if len(text) <= _MAX_DIGITS and text != "-0" else Number(text)
+
+
+def _has_minus_zero(text: str) -> bool:
+    """Whether the integer ``-0``, which Python's own has not, may be in it (or stand in a string)."""
+    return "-0" in text and _MINUS_ZERO.search(text) is not None
+
+
+_MINUS_ZERO = re.compile(r"-0(?:[ \t\n\r,\]}]|\Z)")
 
 
 _LOADER = json.JSONDecoder(parse_float=Number)
@@ -181,7 +195,7 @@ def _decode_whole(body: bytes) -> Decoded:
         return Decoded(Kind.INVALID, (), ("not-json", *defects))
     if ("NaN" in text or "Infinity" in text) and _has_non_finite(value):
         defects.append("non-finite")
-    return _of_value(value, defects)
+    return _of_value(value, text, defects)
 
 
 def _end_of_blank(text: str, start: int) -> int:
@@ -207,7 +221,7 @@ def _several(text: str, first: Any, end: int, defects: list[str]) -> Decoded:
     return Decoded(Kind.INVALID, messages, ("several", *defects))
 
 
-def _of_value(value: Any, defects: list[str]) -> Decoded:
+def _of_value(value: Any, text: str, defects: list[str]) -> Decoded:
     if isinstance(value, list):
         if not value:
             return Decoded(Kind.INVALID, (), ("empty-batch", *defects))
@@ -220,13 +234,13 @@ def _of_value(value: Any, defects: list[str]) -> Decoded:
         return Decoded(Kind.BATCH, messages, tuple(defects))
     if not isinstance(value, dict):
         return Decoded(Kind.INVALID, (), ("not-an-object", *defects))
-    message = _message(value)
+    message = _message(value, text)
     if message.kind is Kind.INVALID:
         return Decoded(Kind.INVALID, (), (*message.defects, *defects))
     return Decoded(message.kind, (message,), (*message.defects, *defects))
 
 
-def _message(value: dict[str, Any]) -> Message:
+def _message(value: dict[str, Any], text: str = "") -> Message:
     defects: list[str] = []
     kind = _classify(value, defects)
     identity = id_text(value["id"]) if "id" in value else None
@@ -247,7 +261,7 @@ def _message(value: dict[str, Any]) -> Message:
     if "params" in value and not isinstance(value["params"], dict):
         defects.append("params-type")
     name = method if isinstance(method, str) else None
-    return Message(kind, name, identity, value, {}, tuple(defects))
+    return Message(kind, name, identity, value, {}, tuple(defects), text)
 
 
 def _classify(members: Any, defects: list[str]) -> Kind:

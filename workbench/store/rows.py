@@ -181,7 +181,7 @@ class RowMaker:
         self, connection: int, direction: int, message: Message, key: int, batch: Batch
     ) -> tuple[int | None, int | None]:
         """The words for a message's method and name; those of its request for an answer."""
-        found, text, identity, members, raw, _ = message
+        found, text, identity, members, raw, _, _ = message
         kind = +found
         if kind in _ANSWERS:
             if identity is None:
