@@ -6,38 +6,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.replay.build import Tape, call, request, text
-from workbench.core.frame import Channel, Unit
+from tests.replay.build import Tape, call, text
+from tests.replay.serving import INITIALIZE, SERVE, lines, saved, served
+from workbench.core.frame import Channel
 from workbench.store.copying import copy
 from workbench.store.reader import Reader
-from workbench.store.recorder import Recorder
-
-SERVE = [sys.executable, "-m", "workbench", "replay", "server"]
-INITIALIZE = request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})
-
-
-def saved(tape: Tape, path: Path, connections: int = 1) -> Path:
-    recorder = Recorder(str(path), name="tape")
-    for number in range(connections):
-        recorder.connect(f"server-{number + 1}", "stdio", "server")
-    for frame in tape.frames:
-        recorder.put(Unit(1, frame.direction, frame.channel, frame.body, frame.wall_ns, frame.mono_ns))
-    recorder.close()
-    return path
-
-
-def lines(*bodies: Any) -> bytes:
-    return b"".join(json.dumps(body).encode() + b"\n" for body in bodies)
-
-
-def served(*words: str, said: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*SERVE, *words], input=said, capture_output=True, timeout=60, check=False)
 
 
 @pytest.fixture
