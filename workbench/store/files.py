@@ -13,6 +13,10 @@ from workbench.store import schema
 _written_here: set[str] = set()
 
 
+#: Length and place of the bytes SQLite locks to share a file ("File Locking", "pending byte" + 2).
+_SHARED_LOCKS = (510, 0x40000000 + 2)
+
+
 def file_uri(path: str) -> str:
     """A path as SQLite's URI; ``urllib`` is not imported for three characters."""
     absolute = os.path.abspath(path)
@@ -44,13 +48,6 @@ def create_database(path: str | None, uri: str, *, log: bool = True) -> sqlite3.
     return db
 
 
-def remove(path: str) -> None:
-    """Remove a recording and what SQLite may have left beside it."""
-    for name in (path, path + "-wal", path + "-shm", path + "-journal"):
-        if os.path.exists(name):
-            os.remove(name)
-
-
 def begin_writing(path: str) -> None:
     _written_here.add(os.path.realpath(path))
 
@@ -61,6 +58,30 @@ def end_writing(path: str) -> None:
 
 def is_written_here(path: str) -> bool:
     return os.path.realpath(path) in _written_here
+
+
+def is_held(path: str) -> bool:
+    """Whether another process has a recording with a log open, as its writer does.
+
+    SQLite keeps a shared lock on such a file as long as it is open; when an exclusive one can be had,
+    nobody has. A killed process holds none.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no POSIX: nothing can be said
+        return True
+    try:
+        file = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *_SHARED_LOCKS)
+        fcntl.lockf(file, fcntl.LOCK_UN, *_SHARED_LOCKS)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
 
 
 def _claim(path: str) -> None:

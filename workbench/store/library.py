@@ -13,12 +13,27 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import RecordingError, UsageError
+from workbench.store.neighbours import remove, size
 
 if TYPE_CHECKING:
     from workbench.store.reader import SessionRow
+
+__all__ = [
+    "Selection",
+    "Stored",
+    "folder",
+    "list_store",
+    "new_path",
+    "prune",
+    "remove",
+    "resolve",
+    "space_is_short",
+]
 
 #: Sessions older than this are pruned (days), unless tagged.
 KEEP_DAYS = 30
@@ -31,7 +46,7 @@ SUFFIXES = (".db", ".jsonl")
 
 class Stored(NamedTuple):
     """One file of the store. ``session`` is ``None`` for a file that cannot be read, and
-    ``broken`` then says why; ``live``: being written, or killed while it was."""
+    ``broken`` then says why. ``size`` is in bytes with the log; ``live``: it is being written."""
 
     name: str
     path: str
@@ -66,25 +81,27 @@ def folder() -> str:
 
 
 def new_path(name: str) -> str:
-    """A free path in the store for a session called ``name``; makes the folder.
+    """A place in the store for a session called ``name``: an empty file, which nobody else gets.
 
-    Raises ``RecordingError`` if the folder cannot be made.
+    Makes the folder. Raises ``RecordingError`` if that cannot be.
     """
     where = folder()
-    try:
-        os.makedirs(where, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise RecordingError(
-            f"The store {where} cannot be made ({error.strerror}); set MCP_WORKBENCH_STORE to another folder."
-        ) from None
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:40] or "session"
     stem = time.strftime(f"{plain}-%Y%m%d-%H%M%S")
-    path = os.path.join(where, stem + ".db")
-    number = 1
-    while os.path.exists(path):
-        number += 1
-        path = os.path.join(where, f"{stem}-{number}.db")
-    return path
+    try:
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        for ending in chain(("",), (f"-{number}" for number in count(2))):
+            path = os.path.join(where, f"{stem}{ending}.db")
+            # Several stand-ins of one name may be started in the same second, so it is kept at once.
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                return path
+    except OSError as error:
+        raise RecordingError(
+            f"The store {where} cannot be written to ({error.strerror}); "
+            "set MCP_WORKBENCH_STORE to another folder."
+        ) from None
+    raise AssertionError("there is always another number")
 
 
 def list_store() -> list[Stored]:
@@ -96,8 +113,9 @@ def list_store() -> list[Stored]:
 def resolve(text: str) -> Selection:
     """What FILE means: a path, else a name (or the only beginning of one) in the store.
 
-    ``FILE#3`` names a session, ``FILE#name/connection`` or ``FILE#3/connection`` a connection too.
-    Raises ``RecordingError`` when there is none, ``UsageError`` when several fit.
+    ``FILE#3`` or ``FILE#name`` names a session, ``FILE#3/connection`` a connection too; where there is
+    one session, ``FILE#connection`` will do. Raises ``RecordingError`` when there is no such
+    recording, ``UsageError`` when several fit or there is no such part.
     """
     if os.path.exists(text):
         return Selection(text)
@@ -106,7 +124,9 @@ def resolve(text: str) -> Selection:
     if not mark:
         return Selection(path)
     which, _, connection = rest.partition("/")
-    return Selection(path, _session(path, which) if which else None, connection or None)
+    if not which:
+        return Selection(path, None, connection or None)
+    return _part(path, which, connection or None)
 
 
 def prune(
@@ -131,13 +151,6 @@ def prune(
     return removed
 
 
-def remove(path: str) -> None:
-    """Remove a recording and what SQLite may have left beside it."""
-    for name in (path, path + "-wal", path + "-shm"):
-        if os.path.exists(name):
-            os.remove(name)
-
-
 def space_is_short(path: str, share: float = 0.05) -> bool:
     """Whether less than ``share`` of the disk that ``path`` lies on is free."""
     try:
@@ -154,21 +167,29 @@ def _files(where: str) -> Iterator[str]:
         return
     for name in names:
         path = os.path.join(where, name)
-        if name.endswith(SUFFIXES) and os.path.isfile(path):
+        # An empty file is a place kept for a recording that is about to begin.
+        if name.endswith(SUFFIXES) and os.path.isfile(path) and size(path):
             yield path
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _look(path: str) -> Stored:
     name = os.path.splitext(os.path.basename(path))[0]
-    status = os.stat(path)
-    size, changed = status.st_size, status.st_mtime_ns
+    weight = size(path) + size(path + "-wal")
+    changed = max(_changed_ns(path), _changed_ns(path + "-wal"))
     from workbench.store.reader import Reader
 
     try:
         with Reader.open(path) as reader:
-            return Stored(name, path, size, changed, reader.live, reader.sessions()[0])
+            return Stored(name, path, weight, changed, reader.live, reader.sessions()[0])
     except (RecordingError, OSError) as error:
-        return Stored(name, path, size, changed, False, None, str(error))
+        return Stored(name, path, weight, changed, False, None, str(error))
 
 
 def _path(text: str) -> str:
@@ -179,7 +200,7 @@ def _path(text: str) -> str:
     if text in names:
         return names[text]
     if text == "last" and paths:
-        return max(paths, key=lambda path: os.stat(path).st_mtime_ns)
+        return max(paths, key=_changed_ns)
     begun = [path for name, path in names.items() if text and name.startswith(text)]
     if len(begun) == 1:
         return begun[0]
@@ -189,14 +210,16 @@ def _path(text: str) -> str:
     raise RecordingError(f"There is no recording {text}; list yours with `mcp-workbench sessions list`.")
 
 
-def _session(path: str, which: str) -> int:
+def _part(path: str, which: str, connection: str | None) -> Selection:
     from workbench.store.reader import Reader
 
     with Reader.open(path) as reader:
         sessions = reader.sessions()
+        connections = [name for row in reader.connections() for name in (str(row.number), row.name)]
     for session in sessions:
         if which in (str(session.number), session.name):
-            return session.number
-    # A single session need not be named: then the text is the connection's.
+            return Selection(path, session.number, connection)
+    if len(sessions) == 1 and connection is None and which in connections:
+        return Selection(path, sessions[0].number, which)
     listed = ", ".join(f"{session.number} {session.name}".strip() for session in sessions)
     raise UsageError(f"{path} has no session {which}; it has: {listed}.")

@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 from workbench.errors import RecordingError
 from workbench.store import schema
-from workbench.store.files import file_uri, is_written_here
+from workbench.store.files import file_uri, is_held, is_written_here
+from workbench.store.neighbours import LEFTOVERS, size
 
 _MAGIC = b"SQLite format 3\x00"
-
-#: What belongs to a recording that was not closed: its log, or the journal of a change to it.
-LEFTOVERS = ("-wal", "-journal")
 
 #: Copying a file that is written to meanwhile is tried so often.
 TRIES = 5
 
 
 class Opened(NamedTuple):
-    """``live``: it has a log, so it is being written, or was when its writer was killed."""
+    """``live``: it is being written; what is read grows."""
 
     db: sqlite3.Connection
     live: bool
@@ -69,16 +67,14 @@ def _head(path: str) -> bytes:
 def _connect(path: str) -> tuple[sqlite3.Connection, bool]:
     if is_written_here(path):
         return _read_only(path, "mode=ro"), True
-    leftovers = [suffix for suffix in LEFTOVERS if _size(path + suffix)]
+    leftovers = [suffix for suffix in LEFTOVERS if size(path + suffix)]
     if not leftovers:
         return _read_only(path, "mode=ro&immutable=1"), False
-    if (
-        leftovers == ["-wal"]
-        and _writable(path + "-shm")
-        and _writable(os.path.dirname(os.path.abspath(path)))
-    ):
-        return _read_only(path, "mode=ro"), True
-    return _private_copy(path, migrated=False), True
+    folder = os.path.dirname(os.path.abspath(path))
+    if leftovers == ["-wal"] and _writable(path + "-shm") and _writable(folder):
+        live = is_held(path)
+        return _read_only(path, "mode=ro"), live
+    return _private_copy(path, migrated=False), False
 
 
 def _current(db: sqlite3.Connection, path: str) -> sqlite3.Connection:
@@ -145,7 +141,7 @@ def _copy_whole(path: str, copy: str) -> None:
         before = _log_head(path)
         shutil.copyfile(path, copy)
         for suffix in LEFTOVERS:
-            if _size(path + suffix):
+            if size(path + suffix):
                 shutil.copyfile(path + suffix, copy + suffix)
             elif os.path.exists(copy + suffix):
                 os.remove(copy + suffix)
@@ -160,13 +156,6 @@ def _log_head(path: str) -> bytes:
             return log.read(32)
     except OSError:
         return b""
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0
 
 
 def _writable(path: str) -> bool:

@@ -47,7 +47,8 @@ _ENDINGS = {int(ending): ending for ending in Ending}
 class Reader:
     """One session of a recording. Raises ``RecordingError`` if it cannot be read.
 
-    ``live``: it was being written when it was opened, or had been when its writer was killed.
+    ``live``: it was being written when it was opened, so it may grow. One that was killed is not
+    live, and no session of it says how it ended.
     """
 
     def __init__(self, db: sqlite3.Connection, *, live: bool, session: int | None, path: str = "") -> None:
