@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -225,3 +227,163 @@ def test_secrets_given_for_a_target_are_not_in_the_file(tmp_path: Path) -> None:
     span = frame.spans[0]
     assert frame.body[span.offset : span.offset + span.length] == b"<redacted:1 env TOKEN>"
     assert span.wire == 14
+
+
+def test_what_is_said_of_connections_waits_for_the_disk_instead_of_being_lost(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    recorder = record(path, [])
+    recorder.flush()
+    database = recorder._writer._db
+    pages = database.execute("PRAGMA page_count").fetchone()[0]
+    database.execute(f"PRAGMA max_page_count={pages}")
+    recorder.connect("two", "stdio", "x" * 100_000)
+    tickets = [recorder.put(unit(b"x" * 100_000, connection=2)) for _ in range(2)]
+    recorder.flush()
+    assert recorder.lost == 2
+    assert "full" in recorder.trouble
+    database.execute("PRAGMA max_page_count=1000000")
+    tickets.append(recorder.put(unit(b"there", connection=2)))
+    recorder.flush()
+    assert recorder.trouble == ""
+    assert [recorder.seq_of(ticket) for ticket in tickets] == [0, 0, 2]
+    recorder.close()
+    with Reader.open(str(path)) as reader:
+        assert [connection.name for connection in reader.connections()] == ["one", "two"]
+        assert [frame.body for frame in reader.frames()] == [b'{"event":"gap","frames":2}', b"there"]
+
+
+def test_a_request_whose_frame_was_lost_is_not_paired_and_earlier_ones_still_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    recorder = record(path, [unit(REQUEST % (1, b"a"), Direction.TO_SERVER)])
+    recorder.flush()
+    database = recorder._writer._db
+    database.execute(f"PRAGMA max_page_count={database.execute('PRAGMA page_count').fetchone()[0]}")
+    recorder.put(unit(REQUEST % (2, b"b" * 100_000), Direction.TO_SERVER))
+    recorder.flush()
+    database.execute("PRAGMA max_page_count=1000000")
+    for number in (1, 2):
+        recorder.put(unit(RESULT % (number, b"c")))
+    recorder.close()
+    with Reader.open(str(path)) as reader:
+        assert [row.pair for row in reader.window(1, 4)] == [3, None, 1, None]
+
+
+def test_the_seq_of_a_ticket_is_known_when_it_is_committed(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "a.db", [])
+    assert recorder.seq_of(1) is None
+    assert [recorder.put(unit(b"{}")) for _ in range(3)] == [1, 2, 3]
+    recorder.flush()
+    for piece in (b"a\nb\nc\n", b"d", b""):
+        recorder.put(unit(piece, whole=False))
+    recorder.flush()
+    recorder.put(unit(b"{}"))
+    assert recorder.flush() == 8
+    assert [recorder.seq_of(ticket) for ticket in (0, 1, 3, 7, 8)] == [None, 1, 3, 8, None]
+    assert 3 < (recorder.seq_of(4) or 0) <= 7
+    recorder.close()
+
+
+def test_only_known_facts_of_a_connection_can_be_written_down(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "a.db", [])
+    with pytest.raises(ValueError, match="no such facts of a connection: colour"):
+        recorder.describe(1, colour="red")
+    recorder.describe(1, closed_how="killed \udcff", closed_ns=5)
+    recorder.connect("\udcfe", "stdio", "server \udcff")
+    recorder.close()
+    with Reader.open(str(tmp_path / "a.db")) as reader:
+        one, two = reader.connections()
+    assert (one.closed_how, one.closed_ns) == ("killed \\udcff", 5)
+    assert (two.name, two.target) == ("\\udcfe", "server \\udcff")
+
+
+def test_a_listener_that_fails_costs_no_frame(tmp_path: Path) -> None:
+    def fail(seq: int) -> None:
+        raise RuntimeError("the loop is closed")
+
+    recorder = Recorder(str(tmp_path / "a.db"), on_commit=fail)
+    for _ in range(3):
+        recorder.put(unit(b"{}"))
+        recorder.flush()
+    recorder.close()
+    with Reader.open(str(tmp_path / "a.db")) as reader:
+        assert reader.height() == 3
+        assert reader.sessions()[0].ended_how == "closed"
+
+
+def test_what_is_handed_over_after_the_end_goes_nowhere_and_closing_twice_is_no_error(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "a.db", [b"{}"])
+    recorder.close("first")
+    recorder.close("second")
+    assert recorder.put(unit(b"late")) == 2
+    assert recorder.flush() == 1
+    assert recorder.has_room()
+    with Reader.open(str(tmp_path / "a.db")) as reader:
+        assert reader.height() == 1
+        assert reader.sessions()[0].ended_how == "first"
+
+
+def test_methods_that_no_text_can_hold_and_endless_ones_are_kept_as_far_as_they_can(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    long = b"m" * 5000
+    record(
+        path,
+        [
+            b'{"method":"\\ud800"}',
+            b'[{"method":"\\ud800"},{"method":"%s"}]' % long,
+            b'{"method":"%s"}' % long,
+        ],
+    ).close()
+    with Reader.open(str(path)) as reader:
+        assert [row.method for row in reader.window(1, 3)] == ["\\ud800", None, "m" * 512]
+
+
+def test_closing_while_another_process_reads_leaves_a_recording_that_needs_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    recorder = record(path, calls(3))
+    recorder.flush()
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"6\n"
+        recorder.put(unit(b"last"))
+        recorder.close()
+        assert path.with_name("a.db-wal").stat().st_size == 0
+        alone = tmp_path / "alone"
+        alone.mkdir()
+        (alone / "a.db").write_bytes(path.read_bytes())
+        other.communicate(b"\n", timeout=60)
+    with Reader.open(str(alone / "a.db")) as reader:
+        assert reader.height() == 7
+        assert reader.sessions()[0].ended_how == "closed"
+    assert os.listdir(alone) == ["a.db"]
+    with Reader.open(str(path)) as reader:
+        assert (reader.live, reader.height()) == (False, 7)
+
+
+HOLD = """
+import sys
+from workbench.store.reader import Reader
+with Reader.open(sys.argv[1]) as reader:
+    print(reader.height(), flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_all_threads_tickets_are_kept_in_the_order_they_were_given_out(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "a.db", [])
+    given: dict[int, bytes] = {}
+
+    def put(thread: int) -> None:
+        for number in range(500):
+            body = b"%d %d" % (thread, number)
+            given[recorder.put(unit(body))] = body
+
+    threads = [threading.Thread(target=put, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    recorder.close()
+    with Reader.open(str(tmp_path / "a.db")) as reader:
+        assert {frame.seq: frame.body for frame in reader.frames()} == given

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STEPS: Mapping[int, Callable[[Database], None]] = {}
 
 
-def migrate(db: sqlite3.Connection, steps: Mapping[int, Callable[[Database], None]] = STEPS) -> None:
+def migrate(db: sqlite3.Connection) -> None:
     """Bring a database that may be written to up to the current version, all of it or nothing.
 
     Raises ``RecordingError`` for a version that never was.
@@ -32,7 +32,7 @@ def migrate(db: sqlite3.Connection, steps: Mapping[int, Callable[[Database], Non
     version: int = db.execute("PRAGMA user_version").fetchone()[0]
     with recording.atomic():
         for number in range(version, schema.VERSION):
-            step = steps.get(number)
+            step = STEPS.get(number)
             if step is None:
                 raise RecordingError(f"The recording's format {version} is none of this product's.")
             step(recording)
