@@ -1,123 +1,128 @@
-"""What a recorded server sent comes back byte for byte, whatever it was (trap 16)."""
+"""What a server wrote passes through ``record``, is stored, and comes out of the replay, byte for byte."""
 
 from __future__ import annotations
 
-import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.replay.build import Live, Tape, call, note, request, result, text
-from workbench.replay.selfcheck import selfcheck
-from workbench.replay.server import MISS, MockServer, Options, Send
+from tests.cli.command import PROGRAM, workbench
+from workbench.core.frame import Direction
+from workbench.store.reader import Reader
+
+MIB = 1 << 20
 
 
-def bodies(server: MockServer, said: object) -> list[bytes]:
-    body = said if isinstance(said, bytes) else json.dumps(said).encode()
-    return [action.body for action in server.feed(body) if isinstance(action, Send)]
+def answer(result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":@ID@,"result":%s}' % result
 
 
-@pytest.mark.parametrize(
-    "tail",
-    [
-        b'{"big":9007199254740993,"half":1.0,"huge":1e400,"minus":-0}',
-        b'{"a":1,"a":2}',
-        b'{ "spaced" :\t[ 1 , 2 ] }',
-        b'{"text":"\xc3\x28"}',
-        b'{"text":"\\ud83d"}',
-        b'{"nan":NaN,"inf":-Infinity}',
-        b'{"unicode":"\xe2\x80\xa8\\u0000\\/"}',
-        b"[" * 100_000 + b"]" * 100_000,
-        b'{"long":"' + b"x" * 1_000_000 + b'"}',
-    ],
-    ids=["numbers", "twice", "spaces", "utf8", "surrogate", "nan", "separators", "deep", "long"],
+def text(value: bytes) -> bytes:
+    return answer(b'{"content":[{"type":"text","text":"%s"}]}' % value)
+
+
+#: By the tool's name: what the server writes for its call. ``@ID@`` is the call's id.
+ANSWERS = {
+    "stray_bytes": text(b"a\xc3\x28b\xff"),
+    "lone_surrogate": text(b"\\ud83d"),
+    "numbers": answer(b'{"n":9007199254740993,"f":1.0,"h":1e400,"z":-0,"e":1E+2,"d":0.10}'),
+    "no_number": answer(b'{"content":[],"x":NaN,"y":-Infinity}'),
+    "equal_keys": answer(b'{"content":[],"a":1,"a":2}'),
+    "order_and_space": b'{ "result" : {"content" : []} ,\t"id" :  @ID@ , "jsonrpc" : "2.0" }',
+    "carriage_return": text(b"x") + b"\r",
+    "escapes": text(b"\\u00e9\\/\\u001b[2J"),
+    "unescaped": text("漢字 👩‍👩‍👧 مرحبا Z̷̢͝ \u2028 \u202e \x7f \x9b".encode()),
+    "both": b'{"jsonrpc":"2.0","id":@ID@,"result":{},"error":{"code":1,"message":"x"}}',
+    "kibibytes": text(b"k" * (64 * 1024 + 1)),
+    "mebibyte": text(b"m" * MIB),
+    "long": text(b"l" * (16 * MIB)),
+    "long_and_stray": text(b"\xc3\x28" * MIB),
+}
+
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":%s,"method":"initialize","params":'
+    b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
 )
-@pytest.mark.parametrize("last", [True, False], ids=["id last", "id first"])
-def test_trap_16_only_the_id_of_an_answer_is_spliced_in(tail: bytes, last: bool) -> None:
-    shape = b'{"jsonrpc":"2.0","result":%s,"id":%s}' if last else b'{"id":%s,"jsonrpc":"2.0","result":%s}'
-    fill = (lambda id: (tail, id)) if last else (lambda id: (id, tail))
-    tape = Tape().hello().c(call(2, "t")).s(shape % fill(b"2"))
-    assert bodies(Live(tape).server, call("live", "t")) == [shape % fill(b'"live"')]
-    assert selfcheck(tape.frames).whole
+CALL = b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s"}}\n'
+
+Ask = Callable[[bytes], bytes]
 
 
-def test_requests_that_no_parser_reads_match_only_themselves() -> None:
-    def deep(id: int, depth: int) -> bytes:
-        value = b"[" * depth + b"]" * depth
-        head = b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":{"v":'
-        return head % id + value + b"}}}"
+@contextmanager
+def talking(command: list[str]) -> Iterator[Ask]:
+    """A server as a child: send one line, get the line that comes back."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        to, back = child.stdin, child.stdout
 
-    tape = Tape().hello().c(call(2, "t")).s(text(2, "flat")).c(deep(3, 50_000)).s(text(3, "deep"))
-    live = Live(tape)
-    [answer] = live.say(deep(8, 50_000))
-    assert answer == text(8, "deep")
-    [miss] = live.say(deep(9, 50_001))
-    assert miss["error"]["code"] == MISS
+        def ask(line: bytes) -> bytes:
+            to.write(line)
+            to.flush()
+            return back.readline()
 
-
-def test_numbers_that_no_float_holds_are_told_apart() -> None:
-    def asked(id: int, number: bytes) -> bytes:
-        return (
-            b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":{"n":%s}}}'
-            % (id, number)
-        )
-
-    tape = Tape().hello().c(asked(2, b"1e400")).s(text(2, "a")).c(asked(3, b"NaN")).s(text(3, "b"))
-    live = Live(tape)
-    assert "error" in live.say(asked(5, b"1e500"))[0]
-    assert live.say(asked(6, b"1e400")) == [text(6, "a")]
-    assert live.say(asked(7, b"NaN")) == [text(7, "b")]
+        yield ask
+        to.close()
+        assert child.wait(60) == 0
 
 
-def test_lines_of_junk_and_their_endings_come_back() -> None:
-    tape = Tape().s(b"\xef\xbb\xbfServer up\r").hello().c(call(2, "t")).s(b"").s(text(2, "x"))
-    server = Live(tape).server
-    assert bodies(server, call(3, "t")) == [b"", json.dumps(text(3, "x"), separators=(",", ":")).encode()]
+def all_answers(ask: Ask, id: bytes) -> dict[str, bytes]:
+    ask(INITIALIZE % (id % 0))
+    return {name: ask(CALL % (id % number, name.encode())) for number, name in enumerate(ANSWERS, 1)}
 
 
-def test_trap_20_a_batch_is_one_batch_again_for_a_client_that_batches() -> None:
-    answers = b' [ {"id":2,"jsonrpc":"2.0","result":{"tools":[]}} , {"id":3,"jsonrpc":"2.0","result":{}}]'
-    tape = Tape().hello().c([request(2, "tools/list"), request(3, "resources/list")]).s(answers)
-    assert selfcheck(tape.frames).whole
-    server = Live(tape).server
-    live = bodies(server, [request("a", "tools/list"), request("b", "resources/list")])
-    assert live == [answers.replace(b'"id":2', b'"id":"a"').replace(b'"id":3', b'"id":"b"')]
-
-
-def test_trap_20_for_a_client_that_does_not_batch_each_answer_of_a_batch_is_its_own() -> None:
-    batch = [result(3, resources=[]), note("notifications/message", data=1), result(2, tools=[])]
-    tape = Tape().hello().c([request(2, "tools/list"), request(3, "resources/list")]).s(batch)
-    live = Live(tape)
-    assert result(7, tools=[]) in live.say(request(7, "tools/list"))
-    assert result(8, resources=[]) in live.say(request(8, "resources/list"))
-
-
-def test_equal_params_in_another_spelling_match() -> None:
-    tape = Tape().hello().c(call(2, "t", b=1, a=[1.0, "é"])).s(text(2, "x"))
-    server = Live(tape).server
-    spelled = (
-        b'{"id":9,"method":"tools/call","jsonrpc":"2.0",'
-        b'"params":{"arguments":{"a":[1,"\\u00e9"],"b":1.0},"name":"t"}}'
-    )
-    assert json.loads(bodies(server, spelled)[0]) == text(9, "x")
-
-
-def test_ids_keep_the_type_and_spelling_the_client_gave_them() -> None:
-    tape = Tape().hello()
-    for number in range(2, 6):
-        tape.c(call(number, "t", n=number)).s(text(number, "x"))
-    server = Live(tape).server
-    for number, id in enumerate((b"0", b'""', b"12345678901234567890123", b'"1"'), 2):
-        asked = b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t","arguments":{"n":%d}}}'
-        [answer] = bodies(server, asked % (id, number))
-        assert answer.startswith(b'{"jsonrpc":"2.0","id":' + id + b",")
-
-
-def test_options_are_named_as_on_the_command_line() -> None:
-    assert Options()._asdict() == {
-        "match": "exact",
-        "after": "",
-        "ignores": (),
-        "on_answer": "warn",
-        "order": "causal",
-        "strict": False,
+def written(id: bytes) -> dict[str, bytes]:
+    return {
+        name: body.replace(b"@ID@", id % number) + b"\n"
+        for number, (name, body) in enumerate(ANSWERS.items(), 1)
     }
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One session of every answer, in both forms."""
+    folder = tmp_path_factory.mktemp("bytes")
+    for name, body in ANSWERS.items():
+        (folder / name).write_bytes(body + b"\n")
+    server = [sys.executable, "-m", "tests.servers.answers_with_bytes", str(folder)]
+    path = folder / "odd.db"
+    with talking([*PROGRAM, "record", "-o", str(path), "--", *server]) as ask:
+        passed = all_answers(ask, b"%d")
+    assert passed == written(b"%d")
+    assert workbench("sessions", "copy", str(path), str(folder / "odd.jsonl")).returncode == 0
+    return path
+
+
+@pytest.mark.parametrize("form", [".db", ".jsonl"])
+def test_the_recording_holds_the_bytes_of_the_wire(recording: Path, form: str) -> None:
+    with Reader.open(str(recording.with_suffix(form))) as reader:
+        frames = [frame for frame in reader.frames() if frame.direction is Direction.TO_CLIENT]
+    assert [frame.body + b"\n" for frame in frames[1:]] == list(written(b"%d").values())
+    assert [frame.size for frame in frames] == [len(frame.body) for frame in frames]
+
+
+@pytest.mark.parametrize("form", [".db", ".jsonl"])
+@pytest.mark.parametrize("id", [b"%d", b'"call-%d"'], ids=["same ids", "other ids"])
+def test_the_replay_writes_the_bytes_of_the_recording_but_for_the_id(
+    recording: Path, form: str, id: bytes
+) -> None:
+    with talking([*PROGRAM, "replay", "server", str(recording.with_suffix(form)), "--strict"]) as ask:
+        replayed = all_answers(ask, id)
+    expected = written(id)
+    assert {name for name in expected if replayed[name] != expected[name]} == set()
+
+
+def test_a_message_that_answers_nothing_is_written_again_where_it_stood(tmp_path: Path) -> None:
+    neither = b'{"jsonrpc":"2.0","id":7}\n'
+    (tmp_path / "tool").write_bytes(neither + answer(b"{}") + b"\n")
+    server = [sys.executable, "-m", "tests.servers.answers_with_bytes", str(tmp_path)]
+    path = tmp_path / "a.db"
+    for command in (["record", "-o", str(path), "--", *server], ["replay", "server", str(path)]):
+        with talking([*PROGRAM, *command]) as ask:
+            ask(INITIALIZE % b"0")
+            assert ask(CALL % (b"1", b"tool")) == neither
+            assert ask(b"") == b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
