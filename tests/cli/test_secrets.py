@@ -88,7 +88,7 @@ def test_the_replay_of_a_session_with_a_secret_knows_none_and_its_report_neither
     project: Path, tmp_path: Path
 ) -> None:
     run(project, "call", "digest", "-o", "one.db", "@keeper")
-    asked = '{"name":"digest","arguments":{"with":%s}}' % json.dumps(f"{TOKEN} and {KEY}")
+    asked = json.dumps({"name": "digest", "arguments": {"with": f"{TOKEN} and {KEY}"}})
     workbench("request", "tools/call", asked, "-o", "two.db", "@keeper", cwd=str(project))
     replayed = run(project, "call", "digest", "--replay", "one.db", "-o", "three.db")
     assert DIGESTS in replayed
