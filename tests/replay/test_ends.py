@@ -39,6 +39,13 @@ def test_a_server_that_closed_its_stdout_closes_it_again_and_then_ends() -> None
     assert live.exit == 0
 
 
+def test_a_client_that_hangs_up_because_its_server_did_is_not_what_ended_it() -> None:
+    tape = Tape().hello().c(call(2, "t")).event(event="stdout_closed").event(event="stdin_closed")
+    live = Live(tape.event(event="exited", code=3))
+    live.say(call(5, "t"))
+    assert live.exit == 3
+
+
 def test_a_server_that_ended_while_nothing_was_asked_ends_after_the_same_message() -> None:
     live = Live(Tape().hello().event(event="exited", code=4))
     assert live.exit is None

@@ -78,6 +78,7 @@ class _Builder:
         self._last_wait: int | None = None
         self._last_answered: tuple[int, int] | None = None
         self._client_left = False
+        self._hung_up = False
         self._ended = False
         self._held: Frame | None = None
 
@@ -267,9 +268,11 @@ class _Builder:
         except (ValueError, RecursionError):
             return
         what = event.get("event") if isinstance(event, dict) else None
-        if what in ("stdin_closed", "signal"):
+        if what == "signal" or (what == "stdin_closed" and not self._hung_up):
             self._client_left = True
         elif what == "stdout_closed" and not self._client_left and not self._ended:
+            # A client closes stdin on this, so what comes now is still the server's doing.
+            self._hung_up = True
             self._by_itself(self._piece(frame, EOF, b""))
         elif what == "exited":
             self._exited(frame, event)
