@@ -52,12 +52,10 @@ class TabLine(Widget):
         width = self.size.width
         if y:
             return Strip.blank(width, self.rich_style)
-        for gap in (3, 2, 1):
-            bits = self._bits(gap, counts=True)
+        for gap, counts in ((3, True), (2, True), (3, False), (2, False), (1, False)):
+            bits = self._bits(gap, counts=counts)
             if sum(cell_len(bit.text) for bit in bits) <= width:
                 break
-        else:
-            bits = self._bits(1, counts=False)
         strip = Strip(segments_of(self, bits, width)).adjust_cell_length(width)
         return strip.apply_style(self.rich_style)
 

@@ -68,7 +68,7 @@ class ResourcesPane(ItemsPane):
         media = item.value.get("mimeType")
         named = item.title if item.title != item.name else item.description
         cells = (Cell(item.name), Cell(named, "quiet"))
-        words = [media if isinstance(media, str) else "", row.tail]
+        words = [media if isinstance(media, str) and not self.has_class("wide") else "", row.tail]
         return row._replace(cells=cells, tail="  ".join(word for word in words if word))
 
     def takes_arguments(self, item: Item) -> bool:

@@ -34,6 +34,9 @@ from workbench.tui.widgets.rows import Cell, Rows, RowSpec
 #: From this width on the list stands beside the rest.
 WIDE = 100
 
+#: Below this height the list steps aside while something else has the focus.
+TIGHT = 12
+
 #: From this height on a pane can afford blank rows and long descriptions.
 ROOMY = 20
 
@@ -58,6 +61,7 @@ class ItemsPane(Pane):
     def __init__(self, desk: Desk, *, id: str) -> None:
         super().__init__(desk, id=id)
         self.list = FilteredRows(id=f"{id}-list")
+        self.side = Vertical(classes="side")
         self.head = Fixed(classes="head")
         self.form = Form()
         self.progress = ProgressLine()
@@ -72,7 +76,7 @@ class ItemsPane(Pane):
 
     def compose(self) -> ComposeResult:
         yield self.list
-        with Vertical(classes="side"):
+        with self.side:
             yield self.head
             yield self.form
             yield self.progress
@@ -204,7 +208,7 @@ class ItemsPane(Pane):
             if not roomy and cell_len(about) > cell_len(rows[0]):
                 rows = [safe_cut(about, width - 2, marks_of(self).ellipsis)]
             lines += [[Bit(" "), Bit(row, "quiet")] for row in rows]
-        if roomy:
+        if roomy and self.takes_arguments(item):
             lines.append([])
         return lines
 
@@ -253,6 +257,9 @@ class ItemsPane(Pane):
 
     # Layout.
 
+    def on_descendant_focus(self) -> None:
+        self._fit()
+
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width >= WIDE, "wide")
         self._fit()
@@ -263,12 +270,15 @@ class ItemsPane(Pane):
         item = self.item
         self.head.lay(lambda width: self._head_lines(item, width))
         height = self.size.height
-        if not height or self.has_class("wide"):
+        wide = self.has_class("wide")
+        self.list.display = wide or height >= TIGHT or not self.side.has_focus_within
+        if not height or wide:
             self.list.styles.height = "1fr"
             return
         most = max(3, height // (5 if self.result.display else 3))
         wanted = self.list.rows.count + (1 if self.list.filtering else 0)
-        self.list.styles.height = max(1, min(wanted, most)) if self.item is not None else "1fr"
+        stretch = item is None and self.has_class("no-item")
+        self.list.styles.height = "1fr" if stretch else max(1, min(wanted, most))
 
     # What happens.
 
@@ -329,6 +339,7 @@ class ItemsPane(Pane):
     # What the screen asks.
 
     def start(self) -> None:
+        self.list.display = True
         self.list.rows.focus()
 
     def words(self) -> set[str]:
@@ -355,6 +366,7 @@ class ItemsPane(Pane):
         return "definition", pretty(dumps(item.value)).encode("utf-8", "surrogateescape")
 
     def do_filter(self) -> None:
+        self.list.display = True
         self.list.filter()
         self._fit()
 

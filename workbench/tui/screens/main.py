@@ -51,6 +51,9 @@ EVERY = 0.1
 #: Below this the screen says so and nothing else.
 LEAST = (60, 15)
 
+#: Below this height the frame log is only there when it is asked for.
+LOW = 20
+
 #: From these sizes on the frame log has a third of the height, or a column of its own.
 THIRD = (100, 30)
 COLUMN = 180
@@ -201,7 +204,7 @@ class MainScreen(Doing, Screen[None]):
 
     def _first_look(self, pane: Pane) -> None:
         pane.show(self.view)
-        if self.focused is None and pane.display:
+        if pane.display and not self.query_one(Ask).open and not self.query_one(Dock).has_focus_within:
             pane.start()
         self.hints()
 
@@ -212,6 +215,8 @@ class MainScreen(Doing, Screen[None]):
         work.set_class(column, "column")
         work.set_class(whole, "whole")
         dock = self.query_one(Dock)
+        dock.display = not self.has_class("empty") and (whole or size != "small" or height >= LOW)
+        self.query_one("#between").display = dock.display and not whole
         if whole or column:
             dock.styles.height = "1fr"
         elif size == "half":

@@ -105,7 +105,7 @@ class HelpOverlay(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#top", Fixed).lay(
-            lambda _: [[Bit(" Keys that work now", "bright"), Bit(f"   {self._title}", "quiet")], []]
+            lambda _: [[], [Bit(" Keys that work now", "bright"), Bit(f"   {self._title}", "quiet")], []]
         )
         lines = self.query_one(Lines)
         lines.lay(lambda _: self._lines())
