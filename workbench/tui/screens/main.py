@@ -200,7 +200,7 @@ class MainScreen(Doing, Screen[None]):
         pane = self.panes[name] = PANE_CLASSES[name](self.desk, id=f"pane-{name}")
         pane.display = name == self.pane_name and not self.has_class("detail")
         self.query_one("#view", Container).mount(pane)
-        self.call_after_refresh(self._first_look, pane)
+        pane.call_after_refresh(self._first_look, pane)
 
     def _first_look(self, pane: Pane) -> None:
         pane.show(self.view)
