@@ -36,7 +36,7 @@ async def test_a_session_is_recorded_to_a_file_that_can_be_opened_afterwards(tmp
         assert (row.name, row.revision, row.era, row.closed_how) == (
             "official",
             "2025-11-25",
-            "handshake",
+            "legacy",
             "closed",
         )
         assert row.exit_code == 0

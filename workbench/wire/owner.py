@@ -31,8 +31,8 @@ class Owner(Protocol):
 def agreed(conversation: Conversation) -> dict[str, Any]:
     """The facts of a connection whose handshake is done; objects as JSON text."""
     return {
-        "era": "handshake",
-        "era_found": "offered",
+        "era": "legacy",
+        "era_found": "initialize",
         "revision": conversation.revision,
         "client_info": dumps(conversation.client_info),
         "server_info": dumps(conversation.server_info),
