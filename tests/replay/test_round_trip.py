@@ -104,36 +104,3 @@ def test_with_other_ids_and_tokens_only_identity_changes(tape: Tape, seed: Any) 
             body["params"]["progressToken"] = json.loads(back[body["params"]["progressToken"]])
         given_back.append(json.dumps(body, separators=(",", ":")).encode())
     assert sorted(given_back) == sorted(sent(tape.frames))
-
-
-@settings(max_examples=150, deadline=None)
-@given(sessions())
-def test_every_causal_edge_is_kept(tape: Tape) -> None:
-    """An answer never comes before its request, nor progress after its answer, nor a result before
-    the answer to a question that was recorded before it."""
-    server = MockServer(build(tape.frames), Report("", ""))
-    order: list[tuple[str, dict[str, Any]]] = []
-
-    def heard(actions: list[Any]) -> None:
-        order.extend(("s", json.loads(action.body)) for action in actions)
-
-    heard(server.start())
-    for frame in tape.frames:
-        if frame.direction is Direction.TO_SERVER:
-            order.append(("c", json.loads(frame.body)))
-            heard(server.feed(frame.body))
-    recorded = [
-        ("c" if frame.direction is Direction.TO_SERVER else "s", json.loads(frame.body))
-        for frame in tape.frames
-    ]
-    place = {json.dumps(entry): at for at, entry in reversed(list(enumerate(order)))}
-    for at, (side, body) in enumerate(recorded):
-        if side != "s":
-            continue
-        for earlier_side, earlier in recorded[:at]:
-            same_call = "id" in earlier and earlier["id"] == body.get("id") and "method" in earlier
-            own_progress = (
-                body.get("params", {}).get("progressToken") == earlier.get("id") and "method" in earlier
-            )
-            if earlier_side == "c" and (same_call or own_progress) and "id" in earlier:
-                assert place[json.dumps((earlier_side, earlier))] < place[json.dumps((side, body))]
