@@ -45,6 +45,7 @@ class LiveDesk(Desk):
         self._height = 0
         self._trouble = ""
         self._begun = False
+        self._beginning = threading.Lock()
         self.failed = ""
 
     def start(self, post: Post) -> None:
@@ -77,9 +78,10 @@ class LiveDesk(Desk):
         """In the session's thread, as everything below that begins with ``_do``."""
         assert self._thread is not None
         self._thread.session.listen(self._heard)
-        for target in self._targets:
-            self._thread.session.connect(target)
-        self._begun = True
+        with self._beginning:
+            for target in self._targets:
+                self._thread.session.connect(target)
+            self._begun = True
         self.changed()
 
     def _heard(self, change: Change) -> None:
@@ -146,12 +148,19 @@ class LiveDesk(Desk):
     def connect(self, line: str) -> str:
         from workbench.config import parse_line
 
-        if self._thread is None:
-            return self.failed or "The session is still being opened; try again in a moment."
+        if self.failed:
+            return f"The session cannot be opened: {self.failed}"
         try:
             targets = parse_line(line, self._settings)
         except WorkbenchError as error:
             return f"{error}"
+        with self._beginning:
+            if not self._begun:
+                # The session begins with it.
+                self._targets += targets
+                self.changed()
+                return ""
+        assert self._thread is not None
         for target in targets:
             self._thread.call_soon(self._do_connect, target)
         return ""
