@@ -12,49 +12,14 @@ from collections import deque
 from typing import NamedTuple
 
 from workbench.core import jsonrpc
-from workbench.core.frame import Ending
 from workbench.replay import identity
+from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import ANSWER, CANCEL, END, EOF, QUESTION, STDERR, STOP, Cue, Piece
 from workbench.replay.report import Report, sentence
 
 #: The error code of a miss. Not -32601: clients take that for "not supported" and change what they do.
 MISS = -32010
-
-
-class Send(NamedTuple):
-    """Write a body to the client. ``seq`` is the recorded frame it is made from, 0 if it is ours;
-    ``part`` of ``parts`` is its place in the batch it was recorded in."""
-
-    body: bytes
-    ending: Ending = Ending.LF
-    seq: int = 0
-    part: int = 0
-    parts: int = 1
-
-
-class Stderr(NamedTuple):
-    """Write a line to stderr."""
-
-    body: bytes
-    ending: Ending = Ending.LF
-    seq: int = 0
-
-
-class Eof(NamedTuple):
-    """Close stdout, as the recorded server did."""
-
-    seq: int
-
-
-class Exit(NamedTuple):
-    """End with this status, as the recorded server did."""
-
-    code: int
-    seq: int = 0
-
-
-Action = Send | Stderr | Eof | Exit
 
 
 class Run:

@@ -18,17 +18,14 @@ Part of the light path: standard library and ``core`` only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from workbench.core.exchanges import Answered, Event, Exchange, Opened, Pairing, Told
 from workbench.core.frame import Channel, Direction, Frame, Kind
-from workbench.core.jsonrpc import Message, id_text, loads
+from workbench.core.jsonrpc import Message, id_text
 from workbench.core.peek import peek
 from workbench.replay.cues import (
     ANSWER,
     CANCEL,
-    END,
-    EOF,
     QUESTION,
     RAW,
     STDERR,
@@ -38,6 +35,8 @@ from workbench.replay.cues import (
     Piece,
     Script,
 )
+from workbench.replay.ends import Ends
+from workbench.replay.hanging import Hanger
 from workbench.replay.reading import params_of, read
 from workbench.replay.spans import items
 
@@ -46,8 +45,6 @@ _WITHOUT_PLACE = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
 
 #: The member of ``_meta`` that says which stateless revision a request is of.
 _MODERN = "io.modelcontextprotocol/protocolVersion"
-
-_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "TERM": 15}
 
 
 def build(frames: Iterable[Frame], *, at_once: bool = True) -> Script:
@@ -68,18 +65,12 @@ class _Builder:
     def __init__(self) -> None:
         self.script = Script()
         self._pairing = Pairing(keep_related=False)
-        self._key = 0
+        self._hanger = Hanger(self.script)
         self._cues: dict[tuple[int, int], Cue] = {}
         #: What each question hangs on, and its key.
         self._questions: dict[tuple[int, int], tuple[list[Cue], int]] = {}
-        #: What has come of the client by now that a later piece of a cue waits for.
-        self._came: dict[int, set[int]] = {}
-        self._last = self.script.start
-        self._last_wait: int | None = None
         self._last_answered: tuple[int, int] | None = None
-        self._client_left = False
-        self._hung_up = False
-        self._ended = False
+        self._ends = Ends(self.script)
         self._held: Frame | None = None
 
     def take_handshake(self, frames: Iterator[Frame]) -> bool:
@@ -103,7 +94,8 @@ class _Builder:
         if frame.channel is Channel.PROCESS:
             self._process(frame)
         elif frame.channel is Channel.STDERR:
-            self._place(self._only(self._pairing.candidates(frame)), self._piece(frame, STDERR, frame.body))
+            cues = self._only(self._pairing.candidates(frame))
+            self._hanger.hang(cues, self._hanger.piece(frame, STDERR, frame.body))
         elif frame.kind in _WITHOUT_PLACE:
             self._drop(f"{frame.kind.name} frames have no place on stdio and are left out.")
         elif frame.direction is Direction.TO_SERVER:
@@ -127,10 +119,8 @@ class _Builder:
                 self._client_answer(event)
 
     def _cue(self, seq: int, message: Message, *, request: bool) -> Cue:
-        self._key += 1
-        cue = Cue(self._key, seq, message.method or "", request=request)
+        cue = self._hanger.cue(seq, message.method or "", request=request)
         cue.params = params_of(message)
-        self._last, self._last_wait = cue, None
         return cue
 
     def _request(self, event: Opened) -> None:
@@ -147,8 +137,7 @@ class _Builder:
         cue = self._cancelled(frame, event)
         if cue is not None:
             # What follows a cancel hangs on the request that was cancelled, and waits for the cancel.
-            self._came.setdefault(cue.key, set()).add(CANCEL)
-            self._last, self._last_wait = cue, CANCEL
+            self._hanger.came([cue], CANCEL)
         else:
             self.script.notifications.append(self._cue(event.seq, event.message, request=False))
 
@@ -167,9 +156,7 @@ class _Builder:
             return
         cues, key = where
         self.script.answers.setdefault(key, event.message)
-        for cue in cues:
-            self._came.setdefault(cue.key, set()).add(key)
-        self._last, self._last_wait = cues[-1], key
+        self._hanger.came(cues, key)
 
     # The server half: pieces
 
@@ -180,22 +167,24 @@ class _Builder:
         if decoded.kind is Kind.BATCH and events and len(events) == len(decoded.messages):
             self._batch(frame, events, candidates)
         elif len(events) == 1 and isinstance(events[0], (Answered, Opened, Told)):
-            self._message(events[0], self._piece(frame, RAW, frame.body), candidates)
+            self._message(events[0], self._hanger.piece(frame, RAW, frame.body), candidates)
         else:
             # Junk, and answers to nothing: sent as they were, where they were.
-            self._place(self._only(candidates), self._piece(frame, RAW, frame.body))
+            self._hanger.hang(self._only(candidates), self._hanger.piece(frame, RAW, frame.body))
 
     def _batch(self, frame: Frame, events: list[Event], candidates: list[Exchange]) -> None:
         """Each message of a batch hangs where it belongs; what goes out together is a batch again."""
         spans = items(frame.body)
         if len(spans) != len(events):
-            self._place(None, self._piece(frame, RAW, frame.body))
+            self._hanger.hang([], self._hanger.piece(frame, RAW, frame.body))
             return
         edges = [0, *(edge for span in spans for edge in span), len(frame.body)]
         between = zip(edges[::2], edges[1::2], strict=True)
         self.script.batches[frame.seq] = tuple(frame.body[start:end] for start, end in between)
         for part, (event, (start, end)) in enumerate(zip(events, spans, strict=True)):
-            piece = self._piece(frame, RAW, frame.body[start:end])._replace(part=part, parts=len(spans))
+            piece = self._hanger.piece(frame, RAW, frame.body[start:end])._replace(
+                part=part, parts=len(spans)
+            )
             self._message(event, piece, candidates)
 
     def _message(self, event: Event, piece: Piece, candidates: list[Exchange]) -> None:
@@ -204,7 +193,7 @@ class _Builder:
         elif isinstance(event, (Opened, Told)):
             self._unasked(event, piece, candidates)
         else:
-            self._place(None, piece)
+            self._hanger.hang([], piece)
 
     def _answer(self, event: Answered, piece: Piece) -> None:
         cue = self._cues[event.exchange.key]
@@ -215,7 +204,7 @@ class _Builder:
         if cue.method == "initialize" and self.script.revision is None:
             version = peek(event.message, "result", "protocolVersion")
             self.script.revision = version if isinstance(version, str) else None
-        self._place(cue, piece._replace(what=ANSWER, id=event.message.id, method=cue.method))
+        self._hanger.hang([cue], piece._replace(what=ANSWER, id=event.message.id, method=cue.method))
 
     def _unasked(self, event: Opened | Told, piece: Piece, candidates: list[Exchange]) -> None:
         message = event.message
@@ -232,65 +221,22 @@ class _Builder:
             cues = self._questions.get(event.owner.key, ([], 0))[0]
         else:
             cues = [self._cues[event.owner.key]]
-        cues = self._hang(cues, piece)
+        cues = self._hanger.hang(cues, piece)
         if isinstance(event, Opened):
             self._questions[event.exchange.key] = cues, piece.key
 
-    def _only(self, exchanges: list[Exchange]) -> Cue | None:
-        return self._cues.get(exchanges[0].key) if len(exchanges) == 1 else None
-
-    def _piece(self, frame: Frame, what: str, body: bytes) -> Piece:
-        self._key += 1
-        return Piece(self._key, frame.seq, what, body, ending=frame.ending)
-
-    def _place(self, owner: Cue | None, piece: Piece) -> Cue:
-        """Hang a piece on its owner, else on the last client message before it; returns the cue."""
-        cue = owner or self._last
-        waits = set(self._came.get(cue.key, ()))
-        if owner is None and self._last_wait is not None:
-            waits.add(self._last_wait)
-        cue.pieces.append(piece._replace(waits=frozenset(waits)) if waits else piece)
-        return cue
-
-    def _hang(self, cues: list[Cue], piece: Piece) -> list[Cue]:
-        """Hang a piece on one cue, on several, or on the last client message; returns on which."""
-        if len(cues) < 2:
-            return [self._place(cues[0] if cues else None, piece)]
-        piece = piece._replace(cues=tuple(cue.key for cue in cues))
-        return [self._place(cue, piece) for cue in cues]
+    def _only(self, exchanges: list[Exchange]) -> list[Cue]:
+        return [self._cues[exchanges[0].key]] if len(exchanges) == 1 else []
 
     # Around it
 
     def _process(self, frame: Frame) -> None:
         self._pairing.take(frame)
-        try:
-            event = loads(frame.body)
-        except (ValueError, RecursionError):
-            return
-        what = event.get("event") if isinstance(event, dict) else None
-        if what == "signal" or (what == "stdin_closed" and not self._hung_up):
-            self._client_left = True
-        elif what == "stdout_closed" and not self._client_left and not self._ended:
-            # A client closes stdin on this, so what comes now is still the server's doing.
-            self._hung_up = True
-            self._by_itself(self._piece(frame, EOF, b""))
-        elif what == "exited":
-            self._exited(frame, event)
-
-    def _exited(self, frame: Frame, event: dict[str, Any]) -> None:
-        code = event.get("code")
-        if isinstance(code, int):
-            self.script.code = code
-        else:
-            code = 128 + _SIGNALS.get(str(event.get("signal")), 15)
-        if not self._client_left and not self._ended:
-            # It ended by itself: that is part of what it did, and hangs where it happened.
-            self._ended = True
-            self.script.code = code
-            self._by_itself(self._piece(frame, END, b"")._replace(code=code))
-
-    def _by_itself(self, piece: Piece) -> None:
-        self._hang([self._cues[exchange.key] for exchange in self._open()], piece)
+        done = self._ends.take(frame)
+        if done is not None:
+            what, code = done
+            cues = [self._cues[exchange.key] for exchange in self._open()]
+            self._hanger.hang(cues, self._hanger.piece(frame, what)._replace(code=code))
 
     def _open(self) -> list[Exchange]:
         """The client's requests that wait for an answer at this point."""
@@ -303,12 +249,11 @@ class _Builder:
 
     def _finish(self) -> None:
         """Where a recording stops short of an answer, with nobody having left, the mock must say so."""
-        if self._client_left or self._ended:
+        if self._ends.told:
             return
         for exchange in self._open():
             cue = self._cues[exchange.key]
-            self._key += 1
-            cue.pieces.append(Piece(self._key, cue.seq, STOP, method=cue.method))
+            cue.pieces.append(Piece(0, cue.seq, STOP, method=cue.method))
 
 
 def _named(message: Message) -> str | None:

@@ -20,11 +20,12 @@ from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import REVISIONS, name_of
 from workbench.core.peek import peek
+from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Script
 from workbench.replay.diff import differences
 from workbench.replay.matching import Ignore, Matcher, Miss, steady
-from workbench.replay.playing import MISS, Action, Asked, Eof, Exit, Player, Run, Send, Stderr
+from workbench.replay.playing import MISS, Asked, Player, Run
 from workbench.replay.reading import params_of, read
 from workbench.replay.report import Report, sentence
 
