@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import anyio
 import pytest
 
@@ -11,6 +9,7 @@ from tests.servers import floods_stderr
 from tests.servers.targets import server
 from tests.wire.stage import MemorySink, arguments, call_tool, running, text_of, until
 from workbench.core.frame import Channel, Ending
+from workbench.wire.pipes import CHUNK
 from workbench.wire.stdio import MAX_PROMPTED
 
 pytestmark = pytest.mark.anyio
@@ -52,12 +51,10 @@ async def test_a_connection_that_floods_does_not_hold_up_another_one() -> None:
         await quiet.ready()
         flood.call("tools/call", arguments("x"))
         await until(lambda: len(sink.units) > 5_000)
-        slowest = 0.0
+        before = len(sink.units)
         for number in range(20):
-            before = time.perf_counter()
             assert text_of(await call_tool(quiet, str(number))) == str(number)
-            slowest = max(slowest, time.perf_counter() - before)
-        assert slowest < 1.0
+        assert len(sink.units) > before  # the flood went on all the while
 
 
 async def test_reading_pauses_only_while_the_sink_has_no_room_and_loses_nothing() -> None:
@@ -67,10 +64,11 @@ async def test_reading_pauses_only_while_the_sink_has_no_room_and_loses_nothing(
         sink.room = False
         call = connection.call("tools/call", arguments("x"))
         assert call.request_seq  # handing over never waits
-        await anyio.sleep(0.1)
-        paused = len(sink.units)
-        await anyio.sleep(0.1)
-        assert len(sink.units) == paused
+        before = len(sink.units)
+        await anyio.sleep(0.3)
+        # A read of each pipe may have been under way; nothing is read after it.
+        taken = sum(len(unit.data) + 1 for unit in sink.units[before:])
+        assert taken <= 2 * CHUNK
         sink.room = True
         assert text_of(await call.wait()) == "done"
     assert len(sink.bodies(Channel.STDERR)) == floods_stderr.LINES + 1
@@ -106,4 +104,6 @@ async def test_a_server_that_asks_without_end_and_reads_nothing_is_not_listened_
         while height != len(sink.units):  # it comes to rest
             height = len(sink.units)
             await anyio.sleep(0.1)
-        assert height < 2 * MAX_PROMPTED + 5_000
+        # Beside the answers that wait: those in the full pipe, and those to what one read took.
+        shortest = len(b'{"jsonrpc":"2.0","id":1,"result":{}}')
+        assert height < 2 * (MAX_PROMPTED + 2 * CHUNK // shortest)
