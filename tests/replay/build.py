@@ -28,6 +28,9 @@ class Tape:
         return self._add(Direction.TO_CLIENT, Channel.STDERR, line)
 
     def event(self, **event: Any) -> Tape:
+        return self.process(event)
+
+    def process(self, event: Any) -> Tape:
         return self._add(Direction.NONE, Channel.PROCESS, event)
 
     def hello(self) -> Tape:
@@ -115,7 +118,7 @@ class Live:
             if isinstance(action, Send):
                 try:
                     taken.append(json.loads(action.body))
-                except ValueError:
+                except (ValueError, RecursionError):
                     taken.append(action.body)
             elif isinstance(action, Stderr):
                 self.stderr.append(action.body)

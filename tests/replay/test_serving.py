@@ -16,6 +16,8 @@ from workbench.core.frame import Channel
 from workbench.store.copying import copy
 from workbench.store.reader import Reader
 
+SESSIONS = Path(__file__).resolve().parents[2] / "sessions"
+
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
@@ -120,6 +122,24 @@ def test_the_text_form_in_a_read_only_folder_is_served_and_nothing_changes(
         for name in before:
             assert served(str(folder / name), said=lines(INITIALIZE)).returncode == 0
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    finally:
+        os.chmod(folder, 0o700)
+
+
+@pytest.mark.parametrize("fixture", sorted(SESSIONS.glob("*.*")), ids=lambda path: path.name)
+def test_every_recording_of_the_project_is_served_from_a_read_only_folder(
+    fixture: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "fixed"
+    folder.mkdir()
+    kept = folder / fixture.name
+    kept.write_bytes(fixture.read_bytes())
+    os.chmod(kept, 0o400)
+    os.chmod(folder, 0o500)
+    try:
+        assert served(str(kept), said=lines(INITIALIZE)).returncode == 0
+        assert [path.name for path in folder.iterdir()] == [fixture.name]
+        assert kept.read_bytes() == fixture.read_bytes()
     finally:
         os.chmod(folder, 0o700)
 
