@@ -13,12 +13,14 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from workbench.tui.aside import tell
 from workbench.tui.desk import Desk
+from workbench.tui.key_queue import KeyQueue
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.theme import choose_marks, choose_palette, theme_of
 
@@ -50,9 +52,19 @@ class Workbench(App[int], inherit_bindings=False):
         self.register_theme(theme_of(self.palette))
         self.theme = "workbench"
         self._main = MainScreen(desk)
+        self.keys = KeyQueue(self, super().on_event)
 
     def get_default_screen(self) -> Screen[Any]:
         return self._main
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self.keys.put(event)
+        else:
+            await super().on_event(event)
+
+    def on_unmount(self) -> None:
+        self.keys.stop()
 
     def on_ready(self) -> None:
         self.desk.start(lambda message: tell(self._main, message))

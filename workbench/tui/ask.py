@@ -25,10 +25,7 @@ class Ask(Vertical, can_focus=True):
     """One question at a time."""
 
     DEFAULT_CSS = """
-    Ask { height: auto; display: none; max-height: 60%; }
-    Ask.open { display: block; }
-    Ask LineInput { display: none; }
-    Ask.typed LineInput { display: block; }
+    Ask { height: auto; max-height: 60%; }
     """
 
     def __init__(self, *, id: str) -> None:
@@ -39,6 +36,7 @@ class Ask(Vertical, can_focus=True):
         self._answer: Answer | None = None
         self._key = ""
         self._before: object = None
+        self.display = False
 
     def compose(self) -> ComposeResult:
         yield self.above
@@ -47,12 +45,12 @@ class Ask(Vertical, can_focus=True):
 
     @property
     def open(self) -> bool:
-        return self.has_class("open")
+        return bool(self.display)
 
     def ask(self, label: str, answer: Answer, *, about: str = "", ghost: str = "", text: str = "") -> None:
         """Have a line typed. ``answer`` gets it, and the question stays while it returns a sentence."""
         self._begin(answer, "")
-        self.add_class("typed")
+        self.line.display = True
         self.line.label, self.line.ghost, self.line.text = label, ghost, text
         self._lay(self.above, about, "")
         self._lay(self.below, "", "")
@@ -61,7 +59,7 @@ class Ask(Vertical, can_focus=True):
     def confirm(self, question: str, key: str, answer: Answer) -> None:
         """Do it when ``key`` is pressed."""
         self._begin(answer, key)
-        self.remove_class("typed")
+        self.line.display = False
         self._lay(self.above, question, "")
         self._lay(self.below, "", "")
         self.focus()
@@ -71,7 +69,7 @@ class Ask(Vertical, can_focus=True):
         if not self.open:
             self._begin(None, "")
         self._answer = None
-        self.remove_class("typed")
+        self.line.display = False
         mark = marks_of(self).failed if bad else marks_of(self).ok
 
         def lay(width: int) -> list[Line]:
@@ -90,7 +88,7 @@ class Ask(Vertical, can_focus=True):
     def close(self) -> None:
         if not self.open:
             return
-        self.remove_class("open", "typed")
+        self.display = False
         self._answer = None
         before, self._before = self._before, None
         if getattr(before, "is_attached", False) and getattr(before, "display", False):
@@ -103,7 +101,7 @@ class Ask(Vertical, can_focus=True):
         if not self.open:
             self._before = self.screen.focused
         self._answer, self._key = answer, key
-        self.add_class("open")
+        self.display = True
         self.post_message(Hints())
 
     def _lay(self, where: Fixed, text: str, bad: str) -> None:

@@ -27,6 +27,7 @@ class Dock(Vertical):
         self.desk = desk
         self.head = Fixed()
         self.line = LineInput("/", ghost="what frames contain")
+        self.line.display = False
         self.frames = FrameLog()
         self._reader: object = None
         self._only: int | None = None
@@ -46,19 +47,19 @@ class Dock(Vertical):
         self._lay()
 
     def filter(self) -> None:
-        self.add_class("filtering")
+        self.line.display = True
         self.line.focus()
 
     @property
     def filtered(self) -> bool:
-        return not self.frames.wanted.everything or self.has_class("filtering")
+        return not self.frames.wanted.everything or self.line.display
 
     def clear(self) -> bool:
         """Show all frames again; false when it did."""
         if not self.filtered:
             return False
         self.line.text = ""
-        self.remove_class("filtering")
+        self.line.display = False
         self._only = None
         self._filter()
         self.frames.focus()
@@ -104,14 +105,14 @@ class Dock(Vertical):
     def on_line_input_done(self, message: LineInput.Done) -> None:
         message.stop()
         if not self.line.text:
-            self.remove_class("filtering")
+            self.line.display = False
         self.frames.focus()
         self.post_message(Hints())
 
     def on_line_input_left(self, message: LineInput.Left) -> None:
         message.stop()
         self.line.text = ""
-        self.remove_class("filtering")
+        self.line.display = False
         self._filter()
         self.frames.focus()
         self.post_message(Hints())

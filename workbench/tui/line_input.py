@@ -19,8 +19,8 @@ class LineInput(Widget, can_focus=True):
 
     DEFAULT_CSS = "LineInput { height: 1; width: 1fr; }"
 
-    class Edited(Message):
-        """The text has changed."""
+    class Told(Message):
+        """Something about the line."""
 
         def __init__(self, line: LineInput) -> None:
             super().__init__()
@@ -30,10 +30,13 @@ class LineInput(Widget, can_focus=True):
         def control(self) -> LineInput:
             return self.line
 
-    class Done(Edited):
+    class Edited(Told):
+        """The text has changed."""
+
+    class Done(Told):
         """Enter."""
 
-    class Left(Edited):
+    class Left(Told):
         """Escape."""
 
     def __init__(self, label: str, *, ghost: str = "", id: str | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from workbench.tui.line_input import LineInput
 from workbench.tui.widgets.rows import Rows
@@ -14,14 +15,16 @@ class FilteredRows(Vertical):
 
     DEFAULT_CSS = """
     FilteredRows { height: 1fr; }
-    FilteredRows LineInput { display: none; }
-    FilteredRows.filtering LineInput { display: block; }
     """
+
+    class Filtered(Message):
+        """Other rows are shown, and another one may be under the cursor."""
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows = Rows(empty=empty)
         self.line = LineInput("/", ghost="filter")
+        self.line.display = False
 
     def compose(self) -> ComposeResult:
         yield self.line
@@ -29,12 +32,12 @@ class FilteredRows(Vertical):
 
     def filter(self) -> None:
         """Begin to type a filter."""
-        self.add_class("filtering")
+        self.line.display = True
         self.line.focus()
 
     @property
     def filtering(self) -> bool:
-        return self.has_class("filtering")
+        return self.line.display
 
     def clear(self) -> bool:
         """Show everything again; false when it did."""
@@ -42,18 +45,20 @@ class FilteredRows(Vertical):
             return False
         self.line.text = ""
         self.rows.set_filter("")
-        self.remove_class("filtering")
+        self.post_message(self.Filtered())
+        self.line.display = False
         self.rows.focus()
         return True
 
     def on_line_input_edited(self, message: LineInput.Edited) -> None:
         message.stop()
         self.rows.set_filter(message.line.text)
+        self.post_message(self.Filtered())
 
     def on_line_input_done(self, message: LineInput.Done) -> None:
         message.stop()
         if not self.line.text:
-            self.remove_class("filtering")
+            self.line.display = False
         self.rows.focus()
 
     def on_line_input_left(self, message: LineInput.Left) -> None:

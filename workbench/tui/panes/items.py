@@ -288,9 +288,16 @@ class ItemsPane(Pane):
         self._show_item()
         self._show_run()
 
+    @on(FilteredRows.Filtered)
+    def _filtered(self, message: FilteredRows.Filtered) -> None:
+        message.stop()
+        self._show_item()
+        self._show_run()
+
     @on(Rows.Chosen)
     def _chosen(self, message: Rows.Chosen) -> None:
         message.stop()
+        self._show_item()
         item = self.item
         if item is None:
             return
@@ -347,6 +354,10 @@ class ItemsPane(Pane):
         if self.item is not None:
             words.add("item")
         return words
+
+    @property
+    def filtered(self) -> bool:
+        return self.list.filtering
 
     def back(self) -> bool:
         if self.list.clear():

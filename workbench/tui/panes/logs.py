@@ -38,6 +38,7 @@ class LogsPane(Pane):
     def __init__(self, desk: Desk, *, id: str) -> None:
         super().__init__(desk, id=id)
         self.line = LineInput("/", ghost="filter")
+        self.line.display = False
         self.log_head = Fixed(classes="head")
         self.log_lines = Lines(stick=True)
         self.stderr_head = Fixed(classes="head")
@@ -118,8 +119,12 @@ class LogsPane(Pane):
     def words(self) -> set[str]:
         return {"logs", "filter"}
 
+    @property
+    def filtered(self) -> bool:
+        return bool(self.line.display)
+
     def back(self) -> bool:
-        if self.has_class("filtering"):
+        if self.line.display:
             self._end_filter()
             return True
         return False
@@ -133,7 +138,7 @@ class LogsPane(Pane):
         return ("log", "\n".join(lines).encode("utf-8", "surrogateescape")) if lines else None
 
     def do_filter(self) -> None:
-        self.add_class("filtering")
+        self.line.display = True
         self.line.focus()
 
     def do_least(self) -> None:
@@ -149,7 +154,7 @@ class LogsPane(Pane):
     def on_line_input_done(self, message: LineInput.Done) -> None:
         message.stop()
         if not self.line.text:
-            self.remove_class("filtering")
+            self.line.display = False
         self.start()
 
     def on_line_input_left(self, message: LineInput.Left) -> None:
@@ -158,7 +163,7 @@ class LogsPane(Pane):
 
     def _end_filter(self) -> None:
         self.line.text = ""
-        self.remove_class("filtering")
+        self.line.display = False
         self.start()
         self.show(self.current)
 

@@ -35,6 +35,11 @@ class Pane(Vertical):
         """Go one step back within the pane; false when there is none."""
         return False
 
+    @property
+    def filtered(self) -> bool:
+        """Whether it shows a part only."""
+        return False
+
     def source(self) -> tuple[str, bytes] | None:
         """What to copy or save: a word for it, and the bytes."""
         return None

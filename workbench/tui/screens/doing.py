@@ -111,7 +111,7 @@ class Doing(_Base):
             return True
         if pane is None:
             return self.pane_name == "frames"
-        return pane.has_class("filtering") or not _at_start(pane, self.focused)
+        return pane.filtered or not _at_start(pane, self.focused)
 
     def do_back(self) -> None:
         """One step back, innermost first; never out of the program."""

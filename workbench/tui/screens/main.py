@@ -102,6 +102,13 @@ class MainScreen(Doing, Screen[None]):
 
     def on_mount(self) -> None:
         self.look()
+        self.call_after_refresh(self._add_panes)
+
+    def _add_panes(self) -> None:
+        """The other panes, so that going there takes no longer than a key."""
+        for name in PANE_CLASSES:
+            if name not in self.panes:
+                self.add_pane(name)
 
     # Looking at the desk.
 
@@ -203,8 +210,10 @@ class MainScreen(Doing, Screen[None]):
         pane.call_after_refresh(self._first_look, pane)
 
     def _first_look(self, pane: Pane) -> None:
+        if not pane.display:
+            return
         pane.show(self.view)
-        if pane.display and not self.query_one(Ask).open and not self.query_one(Dock).has_focus_within:
+        if not self.query_one(Ask).open and not self.query_one(Dock).has_focus_within:
             pane.start()
         self.hints()
 
@@ -352,7 +361,8 @@ class MainScreen(Doing, Screen[None]):
     @on(FrameLog.Opened)
     def _frame_opened(self, message: FrameLog.Opened) -> None:
         message.stop()
-        self.open_frame(message.seq)
+        if not isinstance(message, FrameLog.Moved):  # which is one of the same family
+            self.open_frame(message.seq)
 
     @on(FrameLog.Moved)
     def _frame_moved(self, message: FrameLog.Moved) -> None:
