@@ -76,6 +76,7 @@ def bare(path: str, source: str) -> float:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")
     schema.create(db)
+    db.execute("COMMIT")
     began = time.perf_counter()
     for at in range(0, len(frames), ROWS):
         batch = Batch()

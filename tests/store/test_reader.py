@@ -176,6 +176,20 @@ def test_a_session_that_is_not_there_is_an_error(path: Path) -> None:
         Reader.open(str(path), session=7)
 
 
+def damage(path: Path) -> None:
+    """Spoil pages in the middle of the frames."""
+    data = bytearray(path.read_bytes())
+    data[-60_000:-20_000] = b"\xa5" * 40_000
+    path.write_bytes(data)
+
+
+def test_a_damaged_recording_leaves_no_half_export(path: Path) -> None:
+    damage(path)
+    with pytest.raises(RecordingError, match="damaged"):
+        copy(str(path), str(path.parent / "copy.jsonl"))
+    assert os.listdir(path.parent) == ["a.db"]
+
+
 def test_export_and_import_name_files_that_cannot_be_used(path: Path, tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"missing\.jsonl cannot be read"):
         import_file(str(tmp_path / "missing.jsonl"), str(tmp_path / "new.db"))
@@ -293,9 +307,7 @@ def test_rows_that_make_no_sense_are_told_as_damage(path: Path) -> None:
 
 
 def test_a_file_damaged_in_the_middle_is_told_in_a_sentence(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[20_000:60_000] = b"\xa5" * 40_000
-    path.write_bytes(data)
+    damage(path)
     with Reader.open(str(path)) as reader, pytest.raises(RecordingError, match="damaged"):
         list(reader.frames())
 

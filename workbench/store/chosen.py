@@ -8,12 +8,16 @@ making a database of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.core.frame import Frame
 from workbench.errors import UsageError
-from workbench.store.formats.outline import Outline, outline
 from workbench.store.library import Selection, resolve
+
+if TYPE_CHECKING:
+    from workbench.store.formats.outline import Outline
+    from workbench.store.reader import Reader
 
 #: Frames of the first piece: enough for most handshakes.
 FIRST = 64
@@ -56,8 +60,19 @@ def choose(file: str) -> Chosen:
     such recording.
     """
     selection = resolve(file)
-    text = outline(selection.path)
+    text = _outline(selection.path)
     return _from_text(selection, text) if text is not None else _from_database(selection)
+
+
+def _outline(path: str) -> Outline | None:
+    """The outline of a text form, ``None`` for what must be read as a database."""
+    # Each form's modules are loaded only for it: a client waits for its first answer meanwhile.
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(1) == b"{":
+            from workbench.store.formats.outline import outline
+
+            return outline(path)
+    return None
 
 
 def _from_text(selection: Selection, text: Outline) -> Chosen:
@@ -95,10 +110,7 @@ def _connections(path: str, session: int) -> list[Named]:
         return [Named(session, row.number, row.name) for row in reader.connections()]
 
 
-def _pieces(reader: object, number: int) -> Iterator[Frame]:
-    from workbench.store.reader import Reader
-
-    assert isinstance(reader, Reader)
+def _pieces(reader: Reader, number: int) -> Iterator[Frame]:
     yield from reader.frames(connection=number, last=FIRST)
     yield from reader.frames(connection=number, first=FIRST + 1)
 

@@ -25,6 +25,7 @@ def file_uri(path: str) -> str:
 
 def create_database(path: str | None, uri: str, *, log: bool = True) -> sqlite3.Connection:
     """A new recording without a session, readable by its owner only; in memory without ``path``.
+    Nothing of it is committed yet.
 
     An empty file is a place kept for it. ``log``: with a write-ahead log, for a recording that is
     read while it grows; else it is whole, or nothing, when the transaction is. Raises

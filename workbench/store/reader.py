@@ -134,6 +134,7 @@ class Reader:
         """The rows of the frames ``first`` to ``last``, both included, as far as there are any."""
         low, high = self._keys(first, last)
         rows = self._queries.all(f"{_ROW} WHERE f.key BETWEEN ? AND ? ORDER BY f.key", low, high)
+        self._complete(len(rows), low, high)
         return [self._row(row) for row in rows]
 
     def rows(self, seqs: Sequence[int]) -> list[Row]:
@@ -168,7 +169,10 @@ class Reader:
         while key <= end:
             upto = min(key + CHUNK - 1, end)
             sql = f"{_FRAME} WHERE key BETWEEN ? AND ?{only} ORDER BY key"
-            for row in self._queries.all(sql, key, upto):
+            rows = self._queries.all(sql, key, upto)
+            if not only:
+                self._complete(len(rows), key, upto)
+            for row in rows:
                 yield self._frame(row)
             key = upto + 1
 
@@ -216,6 +220,11 @@ class Reader:
         """The keys of a range of seqs, as far as the session goes."""
         height = self.height()
         return max(1, first) + self._base, (height if last is None else min(last, height)) + self._base
+
+    def _complete(self, count: int, low: int, high: int) -> None:
+        """Frames have no gaps; a damaged page can end a walk without an error."""
+        if count < high - low + 1:
+            raise self._queries.damaged(f"frames {low - self._base} to {high - self._base} are not all there")
 
     def _row(self, row: tuple[Any, ...]) -> Row:
         key, connection, wall, mono, direction, channel, kind, size, preview, method, id, name = row[:12]

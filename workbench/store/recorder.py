@@ -107,6 +107,7 @@ class Recorder(Backlog):
             "VALUES (1,0,?,?,?,?,?,?)",
             (plain(name), group, wall, mono, PRODUCT, origin),
         )
+        db.execute("COMMIT")
         if path is not None:
             begin_writing(path)
         rows = RowMaker(base=0, wall_ns=wall, mono_ns=mono, redactor=self.redactor)

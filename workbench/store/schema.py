@@ -115,8 +115,8 @@ CREATE TABLE checkpoint (key INTEGER PRIMARY KEY, version INTEGER NOT NULL, fold
 
 
 def create(db: sqlite3.Connection) -> None:
-    """Make the tables of the current version in an empty database."""
+    """Make the tables of the current version in an empty database. The transaction is left open for
+    the first rows: who waits for a recording to begin waits for one write to the disk, not two."""
     db.executescript(
-        f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION};"
-        f"BEGIN;{TABLES}{DERIVED}COMMIT;"
+        f"BEGIN; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION};{TABLES}{DERIVED}"
     )

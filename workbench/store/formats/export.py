@@ -26,7 +26,7 @@ _LAST = 1 << 62
 def export_text(db: sqlite3.Connection, out: IO[str], *, session: int | None = None) -> None:
     """Write the sessions of an opened recording (all, or one) as text.
 
-    Raises ``sqlite3.Error`` where the recording is damaged, and what writing raises.
+    Raises ``sqlite3.Error`` or ``ValueError`` where the recording is damaged, and what writing raises.
     """
     from sqlite_utils import Database
 
@@ -49,8 +49,21 @@ def _session(recording: Database, out: IO[str], number: int, base: int) -> None:
     for table, columns in PLACED.items():
         for row in recording.table(table).rows_where("key > ? AND key <= ?", within, order_by="key"):
             out.write(_line({table: row["key"] - base, **_present(columns, row)}))
+    key = base
     for row in recording.table("frame").rows_where("key > ? AND key <= ?", within, order_by="key"):
+        key += 1
+        if row["key"] != key:
+            break
         out.write(_frame(recording, base, row))
+    # A damaged page can end a walk without an error, but frames have no gaps.
+    if key != (_last_key(recording) if following["base"] is None else following["base"]):
+        raise ValueError(f"frame {key + 1 - base} is missing")
+
+
+def _last_key(recording: Database) -> int:
+    row = next(iter(recording.query("SELECT coalesce(max(key), 0) AS key FROM frame")))
+    key: int = row["key"]
+    return key
 
 
 def _frame(recording: Database, base: int, row: dict[str, Any]) -> str:

@@ -76,6 +76,8 @@ def import_to_memory(path: str) -> sqlite3.Connection:
 
 
 class _Intake:
+    """Fills a database that was just made, in the transaction that this has begun."""
+
     def __init__(self, db: sqlite3.Connection, insert: Insert, name: str) -> None:
         self._db = db
         self._insert = insert
@@ -88,7 +90,6 @@ class _Intake:
         self._carried: list[tuple[Any, Any, int]] = []
 
     def run(self, source: IO[bytes]) -> None:
-        self._db.execute("BEGIN")
         number = 0
         try:
             for number, line in enumerate(source, 1):  # noqa: B007 - named in the error
