@@ -200,8 +200,6 @@ class _ReportFile:
 
 def _tell(server: MockServer) -> None:
     """A word on stderr, only where something did not agree."""
-    from workbench.core.printable import printable
-
     report = server.report
     told = [f"miss: {sentence(miss)}" for miss in report.misses[:10]]
     if report.missed > 10:
@@ -210,5 +208,7 @@ def _tell(server: MockServer) -> None:
         told.append(f"{report.differing} answers of the client were not the recorded ones")
     if not told and not server.agrees():
         told.append(f"{len(server.unused())} recorded requests were not asked for")
-    for line in told:
-        sys.stderr.write(f"{printable(line)}\n")
+    if told:
+        from workbench.core.printable import printable
+
+        sys.stderr.write("".join(f"{printable(line)}\n" for line in told))
