@@ -62,7 +62,7 @@ class StandIn:
     def processes(self) -> list[psutil.Process]:
         """Everything below the stand-in that runs."""
         try:
-            return list(psutil.Process(self.process.pid).children(recursive=True))
+            return psutil.Process(self.process.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
 
@@ -143,7 +143,7 @@ def at_rest(file: Path) -> bool:
 
 def gone(pid: int) -> bool:
     try:
-        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
 

@@ -6,7 +6,9 @@ the disk or a pipe of the recorder; and what is in the ring is not lost when the
 pumps' process is killed, because the recorder still has it.
 
 Entries are a head and the bytes, wherever they fall: at the end of the memory
-they go on at its beginning. Two counters, of all bytes ever written and ever
+they go on at its beginning. Whenever everything has been taken, putting begins
+anew at the beginning, so the memory in use is what a backlog needed, and mostly
+a few warm pages. Two counters, of all bytes ever written and ever
 taken, have one writing process each. A lock orders the threads that put; the
 fence is a lock nobody waits for, taken because taking one makes what was written
 before it visible before what is written after it.
@@ -23,12 +25,15 @@ from typing import NamedTuple
 from workbench.core.frame import Channel, Direction, Ending, Unit
 from workbench.wire.bell import FIRST_CODE, Bell
 
-#: The size of the memory (bytes). Behind it the recorder has a backlog of its own.
-SIZE = 16 << 20
+#: The size of the memory (bytes): the backlog. Only what a backlog ever needed is really used.
+SIZE = 64 << 20
 
 #: A reader is asked to wait when less than this is free, so that what it has read, and every
 #: process event, always fits (bytes). It is more than all pumps can have in their hands.
 RESERVE = 1 << 20
+
+#: How much is taken at once (bytes).
+MOST = 1 << 20
 
 #: How often somebody who waits for room looks again (seconds).
 _LOOK = 0.002
@@ -42,7 +47,7 @@ _NAP = 1.0
 _HEAD = struct.Struct("=QQIIBBBB")
 _pack = _HEAD.pack
 _COUNTERS = 64
-_END, _START, _ASLEEP = range(3)
+_END, _START, _BASE, _ASLEEP = range(4)
 
 _DIRECTIONS = {direction.value: direction for direction in Direction}
 _CHANNELS = {channel.value: channel for channel in Channel}
@@ -76,6 +81,7 @@ class Ring:
         self._tickets = 0
         self._end = 0
         self._start = 0
+        self._base = 0
 
     # The pumps' process
 
@@ -107,6 +113,8 @@ class Ring:
         length = _HEAD.size + len(data)
         with self._lock:
             end = self._end
+            if self._counters[_START] == end:
+                self._base = self._counters[_BASE] = end
             while end + length - self._counters[_START] > self._size:
                 if self.abandoned:
                     return self._tickets
@@ -124,7 +132,7 @@ class Ring:
         return ticket
 
     def _store(self, at: int, data: bytes) -> None:
-        at %= self._size
+        at = (at - self._base) % self._size
         end = at + len(data)
         if end <= self._size:
             self._data[at:end] = data
@@ -135,10 +143,12 @@ class Ring:
 
     # The recorder's process
 
-    def take(self, most: int = 1 << 20) -> list[Unit | Word]:
+    def take(self, most: int = MOST) -> list[Unit | Word]:
         """What has been put and not been taken, oldest first, at most about ``most`` bytes of it."""
         end = self._counters[_END]
         with self._fence:
+            # It moves only while there is nothing to take, so it is that of all entries up to the end.
+            self._base = self._counters[_BASE]
             until = min(end, self._start + most)
         taken: list[Unit | Word] = []
         while self._start < until:
@@ -165,7 +175,7 @@ class Ring:
         )
 
     def _load(self, at: int, size: int) -> bytes:
-        at %= self._size
+        at = (at - self._base) % self._size
         end = at + size
         if end <= self._size:
             return bytes(self._data[at:end])

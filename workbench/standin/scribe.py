@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.core.frame import Unit
 from workbench.errors import RecordingError, WorkbenchError
 from workbench.standin.handshake import Overheard
-from workbench.standin.ring import Ring, Word
+from workbench.standin.ring import MOST, Ring, Word
 from workbench.standin.server import Command
 from workbench.wire.bell import Bell
 from workbench.wire.pump import replace
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 #: How many stand-ins may be started in the same moment under one name.
 NEIGHBOURS = 100
+
+#: How long the recorder is waited for before it is given more although it has not kept up (seconds).
+FLUSH = 10.0
 
 #: How long what is put may gather before it is taken (seconds).
 GATHER = 0.004
@@ -132,16 +135,20 @@ def _record(recording: Recording, ring: Ring, tell: int) -> None:
     overheard = Overheard()
     ended_how = ""
     while not ended_how and (entries := _next(ring)):
+        size = 0
         for entry in entries:
             if isinstance(entry, Word):
                 last = json.loads(entry.text)
                 recorder.describe(connection, closed_ns=time.time_ns(), **last["facts"])
                 ended_how = last["ended_how"]
             else:
-                recorder.wait_room()
                 recorder.put(entry)
+                size += len(entry.data)
                 if not overheard.over and (facts := overheard.take(entry)):
                     recorder.describe(connection, **facts)
+        if size >= MOST:
+            # A backlog is better kept in the ring than in the recorder: there it needs no time of it.
+            recorder.flush(FLUSH)
     recorder.close(ended_how or "killed")
 
 
@@ -149,7 +156,8 @@ def _open(recording: Recording) -> tuple[Recorder, int]:
     # Only this process needs these; they are loaded while the other one waits for the file.
     from workbench.core.credentials import given_secrets, plain_arguments
     from workbench.core.naming import suggest_name
-    from workbench.store.library import new_path, remove
+    from workbench.store.library import new_path
+    from workbench.store.neighbours import remove
     from workbench.store.recorder import Recorder
 
     command = recording.command

@@ -95,6 +95,7 @@ class Pump:
         self.over = False
         self.busy = False
         self.carried = 0
+        self._label = stream[1:]
         self._target = target
         self._sink = sink
         self._bell = bell
@@ -119,9 +120,13 @@ class Pump:
         data = self._take()
         if not data:
             return False
-        if len(data) > SHORT or not self._writable.poll(0):
+        if len(data) > SHORT or self.broken or not self._writable.poll(0):
             return self.lend(data)
-        return self._deliver(data)
+        try:
+            written = os.write(self._target, data)
+        except OSError as error:
+            return self._break(error, len(data))
+        return written == len(data) or self.lend(data[written:])
 
     def lend(self, rest: bytes = b"") -> bool:
         """Let the pump's own thread write ``rest`` and go on from there; always False."""
@@ -181,8 +186,7 @@ class Pump:
             data = os.read(self.source, CHUNK)
         except OSError:  # a closed standard input, a terminal that is gone
             data = b""
-        _, connection, direction, channel = self.stream
-        self._sink.put(Unit(connection, direction, channel, data, time.time_ns(), time.monotonic_ns(), False))
+        self._sink.put(Unit(*self._label, data, time.time_ns(), time.monotonic_ns(), False))
         self.carried += len(data)
         if data and self._stopped:
             self._undelivered(len(data), "the stream was closed already")
