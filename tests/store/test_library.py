@@ -12,6 +12,8 @@ import pytest
 from tests.store.session import calls, record
 from workbench.errors import RecordingError, UsageError
 from workbench.store import library
+from workbench.store.maintenance import annotate, compact
+from workbench.store.reader import Reader
 
 
 @pytest.fixture(autouse=True)
@@ -107,3 +109,100 @@ def test_a_full_disk_is_noticed_before_it_is_full(store: Path) -> None:
     keep("a")
     assert library.space_is_short(str(store / "x"), share=1.1)
     assert not library.space_is_short(str(store / "x"), share=0.0)
+
+
+def test_a_place_is_kept_at_once_and_is_no_recording_before_it_is_one(store: Path) -> None:
+    places = {library.new_path("x") for _ in range(3)}
+    assert len(places) == 3
+    assert all(stat.S_IMODE(os.stat(place).st_mode) == 0o600 for place in places)
+    assert library.list_store() == []
+    record(Path(min(places)), calls(1)).close()
+    assert [stored.path for stored in library.list_store()] == [min(places)]
+
+
+def test_a_live_recording_is_listed_as_live_and_never_pruned(store: Path) -> None:
+    recorder = record(Path(library.new_path("a")), calls(2))
+    recorder.flush()
+    [stored] = library.list_store()
+    assert stored.live
+    assert stored.session is not None
+    assert stored.session.frames == 4
+    assert library.prune(days=0, most_bytes=0, now_ns=1 << 62) == []
+    recorder.close()
+    [stored] = library.list_store()
+    assert not stored.live
+
+
+def test_a_connection_needs_no_session_in_front_where_there_is_only_one() -> None:
+    path = keep("a")
+    assert library.resolve(f"{path}#one") == (str(path), 1, "one")
+    with pytest.raises(UsageError, match="has no session two"):
+        library.resolve(f"{path}#two")
+
+
+def test_a_path_with_a_hash_in_its_name_is_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "a#1.db"
+    record(path, calls(1)).close()
+    assert library.resolve(str(path)) == (str(path), None, None)
+    with Reader.open(str(path)) as reader:
+        assert reader.height() == 2
+
+
+def test_a_store_that_cannot_be_written_to_says_how_to_choose_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MCP_WORKBENCH_STORE", str(tmp_path / "file"))
+    with pytest.raises(RecordingError, match="set MCP_WORKBENCH_STORE to another folder"):
+        library.new_path("x")
+
+
+@pytest.mark.parametrize(
+    ("variables", "platform", "ending"),
+    [
+        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/mcp-workbench"),
+        ({}, "linux", "/.local/share/mcp-workbench"),
+        ({}, "darwin", "/Library/Application Support/mcp-workbench"),
+    ],
+)
+def test_the_store_is_in_the_platform_s_data_folder(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], platform: str, ending: str
+) -> None:
+    for name in ("MCP_WORKBENCH_STORE", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", platform)
+    assert library.folder().endswith(ending)
+
+
+def test_people_s_words_about_a_session_are_written_into_it_and_keep_it() -> None:
+    path = keep("a")
+    annotate(str(path), note="the slow one", tags="bug")
+    annotate(str(path), name="slow")
+    with Reader.open(str(path)) as reader:
+        session = reader.sessions()[0]
+    assert (session.name, session.note, session.tags) == ("slow", "the slow one", "bug")
+    assert os.listdir(path.parent) == [path.name]
+    assert library.prune(days=0, most_bytes=0, now_ns=1 << 62) == []
+
+
+def test_only_recordings_at_rest_are_changed() -> None:
+    path = Path(library.new_path("a"))
+    recorder = record(path, calls(1))
+    recorder.flush()
+    with pytest.raises(RecordingError, match="is not closed"):
+        annotate(str(path), note="x")
+    recorder.close()
+    with pytest.raises(RecordingError, match="has no session 2"):
+        annotate(str(path), session=2, note="x")
+
+
+def test_a_recording_gives_back_the_space_of_what_was_removed() -> None:
+    path = Path(library.new_path("a"))
+    record(path, [b"x" * 200_000] * 5).close()
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM body WHERE key>2")
+    assert compact(str(path)) > 500_000
+    with Reader.open(str(path)) as reader:
+        assert reader.body(2) == b"x" * 200_000

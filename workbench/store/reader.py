@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from workbench.core.frame import PREVIEW_BYTES, Channel, Direction, Ending, Frame, Kind, Row, Span
-from workbench.core.jsonrpc import loads
+from workbench.core.frame import Frame, Row
 from workbench.errors import RecordingError
 from workbench.store.about import ConnectionRow, SessionRow
 from workbench.store.opening import open_recording
 from workbench.store.queries import Queries
 from workbench.store.search import find
+from workbench.store.shaping import FRAME, ROW, Shaping
 
 __all__ = ["ConnectionRow", "Reader", "SessionRow"]
 
@@ -26,22 +25,6 @@ CHUNK = 500
 
 #: Frames asked for by number at once; SQLite bounds how many values a statement has.
 NUMBERS = 500
-
-_ROW = (
-    "SELECT f.key, f.connection, f.wall, f.mono, f.direction, f.channel, f.kind, f.size, "
-    f"substr(f.body, 1, {PREVIEW_BYTES}), f.method, f.id, f.name, p.request, q.mono, "
-    "(SELECT min(answer) FROM pair WHERE request=f.key) "
-    "FROM frame f LEFT JOIN pair p ON p.answer=f.key LEFT JOIN frame q ON q.key=p.request "
-)
-_FRAME = (
-    "SELECT key, connection, wall, mono, direction, channel, kind, body, size, ending, method, id, name, "
-    "spans, stored FROM frame "
-)
-# A look into a dict takes a tenth of the time that calling the enumeration does.
-_DIRECTIONS = {int(direction): direction for direction in Direction}
-_CHANNELS = {int(channel): channel for channel in Channel}
-_KINDS = {int(kind): kind for kind in Kind}
-_ENDINGS = {int(ending): ending for ending in Ending}
 
 
 class Reader:
@@ -66,7 +49,7 @@ class Reader:
         self.live = live and ended is None
         self.started_ns: int = started
         self._base: int = base
-        self._mono_ns: int = mono
+        self._shaping = Shaping(self._queries, base, started, mono)
         self._end: int | None = end
 
     @classmethod
@@ -133,9 +116,9 @@ class Reader:
     def window(self, first: int, last: int) -> list[Row]:
         """The rows of the frames ``first`` to ``last``, both included, as far as there are any."""
         low, high = self._keys(first, last)
-        rows = self._queries.all(f"{_ROW} WHERE f.key BETWEEN ? AND ? ORDER BY f.key", low, high)
-        self._complete(len(rows), low, high)
-        return [self._row(row) for row in rows]
+        rows = self._queries.all(f"{ROW} WHERE f.key BETWEEN ? AND ? ORDER BY f.key", low, high)
+        self._shaping.complete(len(rows), low, high)
+        return [self._shaping.row(row) for row in rows]
 
     def rows(self, seqs: Sequence[int]) -> list[Row]:
         """The rows of some frames, in the order of ``seqs``; those that are not there are left out."""
@@ -144,18 +127,18 @@ class Reader:
         for at in range(0, len(seqs), NUMBERS):
             keys = [key for seq in seqs[at : at + NUMBERS] if low <= (key := seq + self._base) <= high]
             marks = ",".join("?" * len(keys))
-            for values in self._queries.all(f"{_ROW} WHERE f.key IN ({marks})", *keys):
-                row = self._row(values)
+            for values in self._queries.all(f"{ROW} WHERE f.key IN ({marks})", *keys):
+                row = self._shaping.row(values)
                 found[row.seq] = row
         return [found[seq] for seq in seqs if seq in found]
 
     def frame(self, seq: int) -> Frame:
         """One frame with its whole body. Raises ``RecordingError`` if there is none."""
         low, high = self._keys(seq, seq)
-        rows = self._queries.all(f"{_FRAME} WHERE key BETWEEN ? AND ?", low, high)
+        rows = self._queries.all(f"{FRAME} WHERE key BETWEEN ? AND ?", low, high)
         if not rows:
             raise RecordingError(f"There is no frame {seq}; the session has {self.height()}.")
-        return self._frame(rows[0])
+        return self._shaping.frame(rows[0])
 
     def body(self, seq: int) -> bytes:
         return self.frame(seq).body
@@ -168,12 +151,12 @@ class Reader:
         only = "" if connection is None else f" AND connection={int(connection)}"
         while key <= end:
             upto = min(key + CHUNK - 1, end)
-            sql = f"{_FRAME} WHERE key BETWEEN ? AND ?{only} ORDER BY key"
+            sql = f"{FRAME} WHERE key BETWEEN ? AND ?{only} ORDER BY key"
             rows = self._queries.all(sql, key, upto)
             if not only:
-                self._complete(len(rows), key, upto)
+                self._shaping.complete(len(rows), key, upto)
             for row in rows:
-                yield self._frame(row)
+                yield self._shaping.frame(row)
             key = upto + 1
 
     def pair(self, seq: int) -> int | None:
@@ -220,56 +203,3 @@ class Reader:
         """The keys of a range of seqs, as far as the session goes."""
         height = self.height()
         return max(1, first) + self._base, (height if last is None else min(last, height)) + self._base
-
-    def _complete(self, count: int, low: int, high: int) -> None:
-        """Frames have no gaps; a damaged page can end a walk without an error."""
-        if count < high - low + 1:
-            raise self._queries.damaged(f"frames {low - self._base} to {high - self._base} are not all there")
-
-    def _row(self, row: tuple[Any, ...]) -> Row:
-        key, connection, wall, mono, direction, channel, kind, size, preview, method, id, name = row[:12]
-        request, asked, answer = row[12:]
-        pair = request if request is not None else answer
-        word = self._queries.word
-        try:
-            return Row(
-                key - self._base,
-                connection,
-                wall + mono + self.started_ns,
-                mono + self._mono_ns,
-                _DIRECTIONS[direction],
-                _CHANNELS[channel],
-                _KINDS[kind],
-                size,
-                preview or b"",  # SQLite's substr of an empty blob is NULL
-                word(method),
-                id,
-                word(name),
-                None if pair is None else pair - self._base,
-                None if asked is None else mono - asked,
-            )
-        except (KeyError, TypeError) as error:
-            raise self._queries.damaged(f"frame {key - self._base} holds {error}") from None
-
-    def _frame(self, row: tuple[Any, ...]) -> Frame:
-        key, connection, wall, mono, direction, channel, kind, body, size, ending, method, id, name = row[:13]
-        spans, stored = row[13:]
-        try:
-            return Frame(
-                seq=key - self._base,
-                connection=connection,
-                wall_ns=wall + mono + self.started_ns,
-                mono_ns=mono + self._mono_ns,
-                direction=_DIRECTIONS[direction],
-                channel=_CHANNELS[channel],
-                kind=_KINDS[kind],
-                body=body if stored is None else self._queries.large(key),
-                size=size,
-                ending=_ENDINGS[ending],
-                method=self._queries.word(method),
-                id=id,
-                name=self._queries.word(name),
-                spans=tuple(Span(*span) for span in loads(spans)) if spans else (),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._queries.damaged(f"frame {key - self._base} holds {error}") from None
