@@ -98,7 +98,10 @@ async def test_a_server_that_will_not_end_is_told_step_by_step() -> None:
         await work.press(*SERVER_PANE)
         await work.until(lambda: view.next_step.split(".")[0][:40] in joined(work))
         await work.press("end")
-        await work.shows("stdin closed", "TERM", "exited")
+        await work.shows("KILL", "to the whole process group", "ended by KILL")
+        assert [step.label for step in view.steps if step.label in ("stdin closed", "TERM", "waited")][
+            :3
+        ] == ["stdin closed", "waited", "TERM"]
 
 
 async def test_an_exit_in_the_middle_of_a_call_ends_the_call_and_tells_code_and_last_words() -> None:

@@ -392,5 +392,5 @@ def _definition(item: Item | None) -> list[Line]:
     if item is None:
         return []
     text = pretty(dumps({name: value for name, value in item.value.items() if name not in ("name", "icons")}))
-    lines: list[Line] = [[Bit("   "), Bit(row, "quiet")] for row in text.splitlines()[:_LISTED]]
+    lines: list[Line] = [[Bit("   "), Bit(row, "quiet")] for row in text.split("\n")[:_LISTED]]
     return [[Bit(" "), Bit("as listed", "text")], *lines]
