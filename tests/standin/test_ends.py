@@ -156,6 +156,17 @@ def test_a_client_that_stops_reading_ends_the_server_and_nothing_spins(tmp_path:
     assert (lost["stream"], lost["bytes"]) == ("stdout", 100 * 10_000 + 3)
 
 
+def test_a_client_that_neither_reads_nor_goes_does_not_hold_us_when_it_sends_a_signal(tmp_path: Path) -> None:
+    script = "import os\nos.write(1, b'o' * 1_000_000)"
+    with StandIn(tmp_path / "a.db", python(script)) as stand_in:
+        assert stand_in.read(1) == b"o"
+        stand_in.process.send_signal(signal.SIGTERM)
+        assert stand_in.process.wait(30) == 128 + signal.SIGTERM
+        (lost,) = [event for event in stand_in.events() if event["event"] == "undelivered"]
+    assert lost["stream"] == "stdout"
+    assert lost["bytes"] > 0
+
+
 def test_a_server_that_closes_its_stdin_breaks_the_clients_pipe(tmp_path: Path) -> None:
     script = "import os\nos.close(0)\nos.write(1, b'closed\\n')\n" + STAYS
     with StandIn(tmp_path / "a.db", python(script)) as stand_in:

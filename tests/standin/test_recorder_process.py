@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from pathlib import Path
 from tests.standin.running import (
     BARE,
     CALL,
+    CAT,
     PROGRAM,
     StandIn,
     at_rest,
     bodies,
     ended_how,
     gone,
+    python,
     seqs_are_gapless,
     until,
 )
@@ -92,3 +95,37 @@ def test_both_processes_load_nothing_heavy(tmp_path: Path) -> None:
     loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
     assert {"workbench.standin", "sqlite3"} <= loaded
     assert not loaded & (HEAVY | {"subprocess", "socket", "selectors"})
+
+
+def test_a_signal_while_the_recorder_still_writes_lets_us_go_and_the_file_is_finished(tmp_path: Path) -> None:
+    with StandIn(tmp_path / "a.db", BARE) as stand_in:
+        stand_in.send(CALL % 0)
+        stand_in.line()
+        recorder = stand_in.recorder()
+        recorder.suspend()
+        try:
+            stand_in.hang_up()
+            until(lambda: stand_in.processes() == [recorder])
+            stand_in.process.send_signal(signal.SIGINT)
+            assert stand_in.process.wait(30) == 0
+        finally:
+            recorder.resume()
+        until(lambda: gone(recorder.pid))
+    assert at_rest(stand_in.file)
+    assert ended_how(stand_in.file) == "closed"
+
+
+def test_a_disk_that_takes_no_more_is_said_once_and_everything_is_passed_on(tmp_path: Path) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+    with StandIn(tmp_path / "a.db", python(CAT), preexec_fn=small_files) as stand_in:
+        for number in range(200):
+            call = CALL % number + b"x" * 20_000 + b"\n"
+            stand_in.send(call)
+            assert stand_in.read(len(call)) == call
+        status, _, err = stand_in.finish()
+    assert status == 0
+    assert err.count(b"\n") == 1
+    assert err.startswith(b"mcp-workbench: ")
+    assert seqs_are_gapless(stand_in.frames())

@@ -19,7 +19,7 @@ import os
 from workbench.errors import EXIT_CONNECTION
 from workbench.standin.scribe import Recording, Scribe, complain
 from workbench.standin.server import Command, NotStarted, Server, exit_status
-from workbench.standin.supervisor import Supervisor, listen_to_signals
+from workbench.standin.supervisor import ENDING, Supervisor, listen_to_signals
 from workbench.wire.bell import Bell
 from workbench.wire.pump import process_unit
 
@@ -45,7 +45,7 @@ def stand_in(recording: Recording, *, tell: bool = False) -> int:
     try:
         server = Server(recording.command)
     except NotStarted as error:
-        return _not_started(recording.command, error, scribe)
+        return _not_started(recording.command, error, scribe, bell)
     started = {
         "event": "started",
         "pid": server.pid,
@@ -56,16 +56,26 @@ def stand_in(recording: Recording, *, tell: bool = False) -> int:
     supervisor = Supervisor(server, scribe, bell, CONNECTION)
     status = supervisor.run()
     closed_how = f"exited {status}" if status >= 0 else f"signal {-status}"
-    scribe.close(supervisor.ended_how, {"exit_code": status, "closed_how": closed_how})
+    scribe.end(supervisor.ended_how, {"exit_code": status, "closed_how": closed_how})
+    _until_written(scribe, bell)
     return exit_status(status)
 
 
-def _not_started(command: Command, error: NotStarted, scribe: Scribe) -> int:
+def _not_started(command: Command, error: NotStarted, scribe: Scribe, bell: Bell) -> int:
     complain(str(error))
     event = {"event": "start_failed", "why": error.why, "command": command.words}
     scribe.ring.put(process_unit(CONNECTION, event))
-    scribe.close("closed", {"closed_how": "not_started"})
+    scribe.end("closed", {"closed_how": "not_started"})
+    _until_written(scribe, bell)
     return EXIT_CONNECTION
+
+
+def _until_written(scribe: Scribe, bell: Bell) -> None:
+    """Wait for the file to be whole. Who does not want to wait sends a signal: the recorder goes on
+    by itself."""
+    while not scribe.ended():
+        if set(bell.wait(1.0)) & set(ENDING):
+            return
 
 
 def _hold_standard_streams() -> None:

@@ -57,15 +57,16 @@ class Recording(NamedTuple):
 
 
 class Scribe:
-    """The pumps' side: hand over to ``ring``, and ``close`` at the end. ``path`` is the file."""
+    """The pumps' side: hand over to ``ring``, and ``end`` it at the end. ``path`` is the file."""
 
     def __init__(self, recording: Recording) -> None:
         """Part the processes and wait until the file is there. Raises ``RecordingError``."""
         bell = Bell()
         self.ring = Ring(bell)
+        self._ended = False
         answer, tell = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
+        self._pid = os.fork()
+        if self._pid == 0:
             _be_the_recorder(recording, self.ring, bell, tell)
         os.close(tell)
         self.path = self._opened(answer)
@@ -75,29 +76,31 @@ class Scribe:
             said = pipe.read()
         if said.startswith(b"+"):
             return os.fsdecode(said[1:])
-        os.waitpid(self.pid, 0)
+        os.waitpid(self._pid, 0)
         raise RecordingError(
             said[1:].decode("utf-8", "replace") or "The recorder could not be started; try it again."
         )
 
     def lost(self) -> bool:
-        """Whether the recorder's process has ended although nobody asked it to. Once it has,
-        nothing is recorded any more and nothing waits for it."""
-        if not self.ring.abandoned:
-            with suppress(ChildProcessError):
-                if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
-                    return False
-            self.ring.abandoned = True
-            return True
-        return False
+        """Whether the recorder's process has ended although nobody asked it to; said once. From
+        then on nothing is recorded and nothing waits for it."""
+        if self.ring.abandoned or not self.ended():
+            return False
+        self.ring.abandoned = True
+        return True
 
-    def close(self, ended_how: str, facts: dict[str, Any]) -> None:
-        """Say how it ended, and wait until the file is whole."""
-        if self.ring.abandoned:
-            return
+    def end(self, ended_how: str, facts: dict[str, Any]) -> None:
+        """Say how the session ended: with that the recorder ends by itself."""
         self.ring.say(json.dumps({"ended_how": ended_how, "facts": facts}).encode())
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+
+    def ended(self) -> bool:
+        """Whether the recorder's process is gone; if it was asked to, the file is whole."""
+        if not self._ended:
+            try:
+                self._ended = os.waitpid(self._pid, os.WNOHANG)[0] != 0
+            except ChildProcessError:
+                self._ended = True
+        return self._ended
 
 
 def _be_the_recorder(recording: Recording, ring: Ring, bell: Bell, tell: int) -> None:
@@ -170,7 +173,7 @@ def _open(recording: Recording) -> tuple[Recorder, int]:
             origin="stand-in",
             group=recording.group,
             redact=recording.redact,
-            on_trouble=complain,
+            on_trouble=_once(complain),
         )
 
     if recording.path is None:
@@ -205,6 +208,18 @@ def _next(ring: Ring) -> list[Unit | Word]:
         time.sleep(GATHER)
         entries = ring.take()
     return entries
+
+
+def _once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """A disk may refuse, take some and refuse again: the first time says it all."""
+    said: list[str] = []
+
+    def say_once(sentence: str) -> None:
+        if not said:
+            said.append(sentence)
+            say(sentence)
+
+    return say_once
 
 
 def complain(sentence: str) -> None:

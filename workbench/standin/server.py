@@ -22,8 +22,9 @@ LEFT_BEHIND = 0.2
 #: How often is looked whether it is gone (seconds).
 _LOOK = 0.01
 
-#: Python ignores these; a server must not inherit that.
-_RESTORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
+#: Python ignores these; a server must not inherit that. What else is ignored we have inherited
+#: ourselves, and what we handle is the default again after ``exec``.
+_RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Command(NamedTuple):

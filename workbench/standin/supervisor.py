@@ -36,10 +36,12 @@ KILL_AFTER = 1.5
 #: How long is waited for more output of a server that has exited (seconds) ...
 DRAIN = 0.5
 
-#: ... and in all, if the client reads slowly or something else goes on writing (seconds).
+#: ... and in all, if the client reads slowly or something else goes on writing (seconds). Who has
+#: sent us a signal does not read any more.
 DRAIN_MOST = 10.0
+DRAIN_SIGNALLED = 0.5
 
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _TO_SERVER = Codes(FIRST_CODE, FIRST_CODE + 1)
 _TO_CLIENT = Codes(FIRST_CODE + 2, FIRST_CODE + 3)
 _STDERR = Codes(FIRST_CODE + 4, FIRST_CODE + 5)
@@ -49,7 +51,7 @@ def listen_to_signals(bell: Bell) -> None:
     """Let signals ring the bell instead of ending us. One that we inherited as ignored (``nohup``,
     a background job) stays ignored."""
     signal.set_wakeup_fd(bell.handle, warn_on_full_buffer=False)
-    for number in _ENDING:
+    for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _noted)
     signal.signal(signal.SIGCHLD, _noted)
@@ -90,6 +92,8 @@ class Supervisor:
             self._hear(self._relay.run(self._deadline))
         self._to_server.stop()
         self._drain()
+        if self._to_client.in_hand:
+            self._to_client.undelivered(self._to_client.in_hand, "the client did not read it")
         status = self._server.collect()
         how = {"signal": signal_name(-status)} if status < 0 else {"code": status}
         self._tell("exited", **how)
@@ -99,7 +103,7 @@ class Supervisor:
         if not codes:
             self._press()
         for code in codes:
-            if code in _ENDING:
+            if code in ENDING:
                 self._signalled(code)
             elif code == signal.SIGCHLD and self._scribe.lost():
                 complain("the recorder is gone, nothing more is recorded; the server goes on without it")
@@ -145,7 +149,7 @@ class Supervisor:
     def _drain(self) -> None:
         """Read what the server wrote before it exited."""
         pumps = (self._to_client, self._stderr)
-        most = time.monotonic() + DRAIN_MOST
+        most = time.monotonic() + (DRAIN_MOST if self.ended_how == "closed" else DRAIN_SIGNALLED)
         while time.monotonic() < most:
             carried = [pump.carried for pump in pumps]
             until = min(most, time.monotonic() + DRAIN)
@@ -153,7 +157,7 @@ class Supervisor:
                 codes = self._relay.run(until)
                 if not codes:
                     break
-                if any(code in _ENDING for code in codes):
+                if any(code in ENDING for code in codes):
                     return
             else:
                 return

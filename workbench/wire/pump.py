@@ -74,7 +74,7 @@ class Pump:
     more (empty as long as it did). With ``go_on`` a broken target does not end the pump: it
     reads and hands over to the end of the stream, so that the writer never blocks and what it
     said is known. ``carried`` counts bytes read; ``busy`` is true while the pump's own thread
-    has bytes in its hand or waits for room.
+    has bytes in its hand (``in_hand``) or waits for room.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class Pump:
         self.over = False
         self.busy = False
         self.carried = 0
+        self.in_hand = 0
         self._label = stream[1:]
         self._target = target
         self._sink = sink
@@ -189,7 +190,7 @@ class Pump:
         self._sink.put(Unit(*self._label, data, time.time_ns(), time.monotonic_ns(), False))
         self.carried += len(data)
         if data and self._stopped:
-            self._undelivered(len(data), "the stream was closed already")
+            self.undelivered(len(data), "the stream was closed already")
             data = b""
         if not data:
             self._finish()
@@ -200,25 +201,28 @@ class Pump:
         if self.broken:
             self._lost += len(data)
             return True
-        written = 0
+        rest = memoryview(data)
+        self.in_hand = len(rest)
         try:
-            written = os.write(self._target, data)
-            while written < len(data):
-                written += os.write(self._target, memoryview(data)[written:])
+            while rest:
+                rest = rest[os.write(self._target, rest) :]
+                self.in_hand = len(rest)
         except OSError as error:
-            return self._break(error, len(data) - written)
+            return self._break(error, len(rest))
         return True
 
     def _break(self, error: OSError, missing: int) -> bool:
         self.broken = error.strerror or str(error)
+        self.in_hand = 0
         if self._go_on:
             self._lost += missing
             self._bell.ring(self.codes.over)
             return True
-        self._undelivered(missing, self.broken)
+        self.undelivered(missing, self.broken)
         return self._finish()
 
-    def _undelivered(self, missing: int, why: str) -> None:
+    def undelivered(self, missing: int, why: str) -> None:
+        """Say that so many bytes have been handed over and not been written."""
         self._tell({"event": "undelivered", "stream": self.stream.name, "bytes": missing, "why": why})
 
     def _tell(self, event: dict[str, Any]) -> None:
@@ -226,7 +230,7 @@ class Pump:
 
     def _finish(self) -> bool:
         if self._lost:
-            self._undelivered(self._lost, self.broken)
+            self.undelivered(self._lost, self.broken)
         self._close()
         replace(self.source)
         self.over = True
