@@ -41,8 +41,8 @@ def targets(words: str) -> list[Any]:
 
 
 def demo() -> list[Any]:
-    from workbench.config import load_settings
     from workbench.cli.screen import demo_targets
+    from workbench.config import load_settings
 
     return demo_targets(load_settings())
 

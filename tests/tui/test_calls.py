@@ -172,7 +172,7 @@ async def test_a_frame_opens_as_json_and_raw_and_leads_to_its_pair() -> None:
         await work.press("v")
         await work.shows('{"jsonrpc":"2.0"')
         await work.press("escape", "escape")
-        await work.shows("Frames", "following")
+        await work.shows("Frames", "paused", "prompts/list")
 
 
 async def test_two_connections_are_switched_by_digits() -> None:

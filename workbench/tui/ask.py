@@ -130,10 +130,15 @@ class Ask(Vertical, can_focus=True):
     def on_key(self, event: events.Key) -> None:
         if not self.has_focus:
             return
-        if event.key == "escape" or (self._answer is None and event.key == "enter"):
+        if self._answer is None:
+            # What was told has been read; any other key means what it always means.
+            self.close()
+            if event.key in ("escape", "enter"):
+                event.stop()
+        elif event.key == "escape":
             event.stop()
             self.close()
-        elif self._answer is not None and event.key in (self._key, "enter"):
+        elif event.key in (self._key, "enter"):
             event.stop()
             self._take("")
 

@@ -137,10 +137,13 @@ class MainScreen(Doing, Screen[None]):
         words = self.desk.opening or "no connection"
         self.query_one(ConnectionStrip).show(views, self.place, self.desk.sign, waiting, words)
         self.query_one(TabLine).show(self._tabs(view, waiting), self.pane_name)
+        was_empty = self.has_class("empty")
         self._arrange(views)
-        pane = self.panes.get(self.pane_name)
-        if pane is not None and pane.display:
+        pane = self.pane
+        if pane is not None:
             pane.show(view)
+            if was_empty and not self.has_class("empty"):
+                pane.start()
         self.query_one(Dock).show()
         self.hints()
 
