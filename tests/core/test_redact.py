@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 
 import pytest
@@ -137,6 +138,13 @@ def test_a_given_secret_is_found_escaped_and_percent_encoded_under_one_number() 
     out, spans = redactor.redact(("[" + ",".join(spellings) + "]").encode())
     assert len(spans) == 6
     assert set(placeholders(out)) == {b"<redacted:1 env PASSWORD>"}
+
+
+def test_a_given_secret_is_found_in_a_command_line_quoted_for_a_shell() -> None:
+    redactor = Redactor()
+    redactor.add_secret("token", "it's a secret")
+    line = shlex.join(["server", "--token", "it's a secret"])
+    assert redactor.text(line) == "server --token '<redacted:1 env token>'"
 
 
 def test_equal_secrets_keep_one_number_and_others_get_their_own() -> None:

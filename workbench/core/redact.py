@@ -175,10 +175,10 @@ class Redactor:
 
 
 def _forms(value: str) -> set[bytes]:
-    """How a value can stand in a body: as it is, in a JSON string (and in one inside another), in a
-    URL."""
+    """How a value can stand in a body: as it is, quoted for a shell, in a JSON string (and in one
+    inside another), in a URL."""
     exact = value.encode("utf-8", "surrogateescape")
-    texts = {value}
+    texts = {value, value.replace("'", "'\"'\"'")}
     for ascii_only in (False, True):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         texts |= {once, once.replace("/", "\\/"), json.dumps(once, ensure_ascii=ascii_only)[1:-1]}
