@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
+from itertools import count
 
 from workbench.core.credentials import is_secret_name
 from workbench.core.frame import Channel, Span
@@ -95,7 +95,7 @@ class Redactor:
         self._forms: tuple[tuple[bytes, str], ...] = ()
         self._exact: dict[bytes, bytes] = {}
         self._numbers: dict[bytes, int] = {}
-        self._numbering = threading.Lock()
+        self._next = count(1)
         self._open_keys: dict[int, int] = {}
 
     def add_secret(self, name: str, value: str, where: str = "env") -> bool:
@@ -155,9 +155,10 @@ class Redactor:
 
     def _placeholder(self, secret: bytes, label: str) -> bytes:
         exact = self._exact.get(secret, secret)
-        with self._numbering:
-            number = self._numbers.setdefault(exact, len(self._numbers) + 1)
-            self.found[label] = self.found.get(label, 0) + 1
+        # Two threads can meet here. Each step is whole, so a number may be left out but none is given
+        # twice, and one secret never has two.
+        number = self._numbers.get(exact) or self._numbers.setdefault(exact, next(self._next))
+        self.found[label] = self.found.get(label, 0) + 1
         return f"<redacted:{number} {label}>".encode()
 
     def _with_key_lines(self, line: bytes, connection: int, hits: list[Hit]) -> list[Hit]:
