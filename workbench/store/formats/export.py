@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import binascii
 import json
-import re
 import sqlite3
 from typing import IO, TYPE_CHECKING, Any
 
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import loads
+from workbench.core.printable import printable_json
 from workbench.store.formats.exact import style_of
 from workbench.store.formats.lines import HEAD, JSON_COLUMNS, NUMBERED, PLACED, VERSION
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-#: Characters that a terminal obeys, that turn the direction of writing, or that end lines for some
-#: readers, and halves of characters, which UTF-8 has not: escaped, so that a file can be looked at.
-_UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _LAST = 1 << 62
 
@@ -111,7 +108,9 @@ def _line(members: dict[str, Any], body: bytes | None = None) -> str:
     ]
     if body is not None:
         parts.append(_body(body))
-    return _UNSEEN.sub(_escape, "{" + ",".join(parts) + "}\n")
+    # What nobody sees, and halves of characters, which UTF-8 has not, are escaped in every text, so
+    # that a file can be looked at and reviewed.
+    return printable_json("{" + ",".join(parts) + "}\n")
 
 
 def _body(body: bytes) -> str:
@@ -123,7 +122,3 @@ def _body(body: bytes) -> str:
         return f'"text":{_ENCODER.encode(body.decode())}'
     except UnicodeDecodeError:
         return f'"base64":"{binascii.b2a_base64(body, newline=False).decode()}"'
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
