@@ -59,7 +59,10 @@ class Client:
         os.write(self._to, json.dumps(message).encode() + b"\n")
         data = os.read(self._from, 65536)
         while not data.endswith(b"\n"):
-            data += os.read(self._from, 65536)
+            more = os.read(self._from, 65536)
+            if not more:
+                raise EOFError("the server has gone")
+            data += more
         answer = json.loads(data)
         assert answer["id"] == self._id, data
         return answer["result"]

@@ -128,7 +128,7 @@ def _first_paint(command: Sequence[str], environment: dict[str, str]) -> float:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         os.execvpe(command[0], list(command), environment)
     seen = b""
-    while not _CONTROL.sub(b"", seen).strip():
+    while not first_text(seen):
         seen += os.read(terminal, 1 << 16)
     took = time.perf_counter() - began
     os.kill(pid, signal.SIGTERM)
@@ -136,6 +136,11 @@ def _first_paint(command: Sequence[str], environment: dict[str, str]) -> float:
     os.waitpid(pid, 0)
     os.close(terminal)
     return took * 1e3
+
+
+def first_text(seen: bytes) -> bytes:
+    """What of a terminal's input is not a control sequence."""
+    return _CONTROL.sub(b"", seen).strip()
 
 
 def _drain(terminal: int) -> None:
