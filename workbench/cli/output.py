@@ -31,8 +31,8 @@ def _write(text: str) -> None:
 
 
 def text(what: str) -> None:
-    """Text of a server, line by line."""
-    _write(printable_lines(what) + "\n")
+    """Text of a server, line by line. Tabs stay: they command nothing, and scripts cut at them."""
+    _write("\t".join(map(printable_lines, what.split("\t"))) + "\n")
 
 
 def line(what: str) -> None:
@@ -108,6 +108,27 @@ def table(
     with console.capture() as captured:
         console.print(Padding(made, (0, 0, 0, indent)))
     _write("".join(f"{each.rstrip()}\n" for each in captured.get().splitlines()))
+
+
+def width(what: str) -> int:
+    """How many cells of a terminal a line takes, made harmless."""
+    from rich.cells import cell_len
+
+    return cell_len(printable(what))
+
+
+def padded(what: str, cells: int) -> str:
+    """The line, harmless, with blanks up to so many cells; a longer one stays as it is."""
+    shown = printable(what)
+    return shown + " " * max(0, cells - width(shown))
+
+
+def cut(what: str, cells: int) -> str:
+    """As much of the line, harmless, as goes into so many cells."""
+    from rich.cells import cell_len, set_cell_size
+
+    shown = printable(what)
+    return shown if cell_len(shown) <= cells else set_cell_size(shown, cells)
 
 
 def heading(what: str) -> None:

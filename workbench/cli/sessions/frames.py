@@ -12,6 +12,7 @@ import click
 
 from workbench.cli import output
 from workbench.cli.sessions.when import iso
+from workbench.core.frame import PREVIEW_BYTES
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -94,14 +95,20 @@ def _line(row: Row, names: dict[int, str], started_ns: int) -> str:
     subject = " ".join(part for part in (row.method, row.name) if part)
     identity = f" #{row.id}" if row.id is not None else ""
     took = f" {output.seconds(row.duration_ns / 1e9)}" if row.duration_ns is not None else ""
-    name, width = names.get(row.connection, "-"), max(map(len, names.values()), default=1)
+    name = output.padded(names.get(row.connection, "-"), max(map(output.width, names.values()), default=1))
     head = (
-        f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name:<{width}} {arrow} "
+        f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name} {arrow} "
         f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}"
     )
-    preview = row.preview.decode("utf-8", "replace")
-    whole = f"{head}  {preview}"
-    return whole[: shutil.get_terminal_size().columns] if sys.stdout.isatty() else whole
+    whole = f"{head}  {_beginning(row.preview)}"
+    return output.cut(whole, shutil.get_terminal_size().columns) if sys.stdout.isatty() else whole
+
+
+def _beginning(preview: bytes) -> str:
+    """A preview as text, without the half of a character that it may be cut off in."""
+    from codecs import getincrementaldecoder
+
+    return getincrementaldecoder("utf-8")("surrogateescape").decode(preview, len(preview) < PREVIEW_BYTES)
 
 
 def _body_text(body: bytes) -> str:
