@@ -19,7 +19,7 @@ from tests.servers.targets import ROOT
 
 #: What the framework itself writes: cursor, colours, modes, the alternate screen.
 OWN = re.compile(
-    rb"\x1b\[[0-9;:?<>=]*[ -/]*[@-~]|\x1b[=>78MH]|\x1b\([0B]|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1bP[^\x1b]*\x1b\\"
+    rb"\x1b\]22;[a-z-]*\x07|\x1b\[[0-9;:?<>=]*[ -/]*[@-~]|\x1b[=>78MH]|\x1b\([0B]|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)|\x1bP[^\x1b]*\x1b\\"
 )
 FORBIDDEN = re.compile(r"\x1b\]|\x1b\[2J\x1b\]0|\x07|\x9b|\x9d|\u202e|\u2066|\u200b|\u2028|\U000e0041")
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.cli.command import PROGRAM
 from tests.cli.tmux import terminal
-from workbench.core.jsonrpc import loads
 
 #: What the whole walk may take.
 KEYS = 12
@@ -63,7 +62,7 @@ def test_connect_call_keep_and_replay_take_less_than_twelve_keys(tmp_path: Path)
         shown.wait_for("EXIT 0")
     assert pressed < KEYS
     kept = (tmp_path / "sessions" / "s.jsonl").read_text()
-    assert any(loads(line).get("name") == "calculator_arithmetic" for line in kept.splitlines())
+    assert "calculator_arithmetic" in kept
     done = subprocess.run(
         [sys.executable, "-c", CLIENT, *PROGRAM, "replay", "server", "sessions/s.jsonl"],
         cwd=tmp_path,
@@ -72,4 +71,4 @@ def test_connect_call_keep_and_replay_take_less_than_twelve_keys(tmp_path: Path)
         timeout=60,
         check=False,
     )
-    assert done.stdout.strip() == "42", done.stderr
+    assert done.stdout.strip() == "6*7 = 42", done.stderr

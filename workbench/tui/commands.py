@@ -208,7 +208,7 @@ def _table() -> Iterator[Command]:
         "e",
         "edit JSON",
         "Write the arguments as JSON by hand",
-        "items live item",
+        "items live arguments",
         avoids="field log text result",
         hint=60,
     )
@@ -217,7 +217,7 @@ def _table() -> Iterator[Command]:
         "E",
         "editor",
         "Write the arguments in $EDITOR",
-        "items live item",
+        "items live arguments",
         avoids="log text",
         hint=30,
     )

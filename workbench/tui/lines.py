@@ -86,10 +86,17 @@ class Fixed(Widget):
     def lay(self, layout: Layout) -> None:
         """Show what this makes of the width."""
         self._layout = layout
-        before = len(self._lines)
+        before = self._lines
         self._laid_for = self.size.width
         self._lines = layout(self.size.width) if self.size.width else []
-        self.refresh(layout=not self.size.width or len(self._lines) != before)
+        # The height it has is what counts: a layout may have been made before these lines were.
+        wrong = not self.size.width or len(self._lines) != self.size.height
+        if wrong or self._lines != before:
+            self.refresh(layout=wrong)
+
+    def on_mount(self) -> None:
+        # What was laid out before there was a width asks for its rows again.
+        self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         if width != self._laid_for:

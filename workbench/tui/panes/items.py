@@ -351,8 +351,11 @@ class ItemsPane(Pane):
 
     def words(self) -> set[str]:
         words = {"items", "filter"}
-        if self.item is not None:
+        item = self.item
+        if item is not None:
             words.add("item")
+            if self.takes_arguments(item):
+                words.add("arguments")
         return words
 
     @property

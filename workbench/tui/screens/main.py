@@ -239,8 +239,9 @@ class MainScreen(Doing, Screen[None]):
         small = width < LEAST[0] or height < LEAST[1]
         self.set_class(small, "too-small")
         if small:
-            words = f" too small: {width}×{height}, needs {LEAST[0]}×{LEAST[1]}"
-            self.query_one("#too-small", Static).update(words)
+            least = f"{LEAST[0]}×{LEAST[1]}"
+            words = f" too small: {width}×{height}, needs {least}"
+            self.query_one("#too-small", Static).update(words if len(words) < width else f" needs {least}")
 
     def on_resize(self, event: events.Resize) -> None:  # noqa: ARG002 - the size is the screen's
         self.call_after_refresh(self.look)

@@ -141,7 +141,7 @@ class Form(Vertical):
         self._state.current = current
 
     def _show(self) -> None:
-        if not self.is_mounted:
+        if not self.children:  # while it is being mounted, the framework does not call it mounted yet
             return
         area, fields = self.query_one(JsonArea), self.query_one(FieldKeys)
         by_hand = self._raw is not None
