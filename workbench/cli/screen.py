@@ -19,29 +19,34 @@ record_option = click.option(
     "-o", "--record", "path", metavar="FILE", help="Record the session to this file, not to the user's store."
 )
 no_record_option = click.option("--no-record", is_flag=True, help="Keep nothing of the session.")
+no_mouse_option = click.option(
+    "--no-mouse", is_flag=True, help="Leave the mouse to the terminal, so that its own selection works."
+)
 
 
 @click.command(cls=TargetCommand)
 @record_option
 @no_record_option
+@no_mouse_option
 @click.pass_context
-def screen(ctx: click.Context, path: str | None, no_record: bool) -> int:
+def screen(ctx: click.Context, path: str | None, no_record: bool, no_mouse: bool) -> int:
     """Open the screen on any number of servers."""
     line = target_line(ctx)
-    return _open(line.targets, line.settings, path, no_record)
+    return _open(line.targets, _with_mouse(line.settings, no_mouse), path, no_record)
 
 
 @click.command()
 @record_option
 @no_record_option
-def demo(path: str | None, no_record: bool) -> int:
+@no_mouse_option
+def demo(path: str | None, no_record: bool, no_mouse: bool) -> int:
     """Open the screen on the demo server and on a recording of it.
 
     Nothing is fetched: the server and the recording are part of the program.
     """
     from workbench.config import load_settings
 
-    settings = load_settings()
+    settings = _with_mouse(load_settings(), no_mouse)
     return _open(demo_targets(settings), settings, path, no_record)
 
 
@@ -57,8 +62,9 @@ def demo_targets(settings: Settings) -> list[Target]:
 
 
 @click.command("open")
+@no_mouse_option
 @click.argument("file")
-def open_recording(file: str) -> int:
+def open_recording(file: str, no_mouse: bool) -> int:
     """Open a recording on the screen, read-only.
 
     FILE is a recording in either form or the name of a session in the store; FILE#n and
@@ -68,9 +74,10 @@ def open_recording(file: str) -> int:
 
     selection = resolve(file)
     _needs_terminal("to look at a recording in a script, use mcp-workbench sessions show or frames")
+    from workbench.config import load_settings
     from workbench.tui.app import run
 
-    return run([], recording=selection)
+    return run([], recording=selection, settings=_with_mouse(load_settings(), no_mouse))
 
 
 def _open(targets: list[Target], settings: Settings, path: str | None, no_record: bool) -> int:
@@ -84,6 +91,13 @@ def _open(targets: list[Target], settings: Settings, path: str | None, no_record
     return run(targets, record=settings.record and not no_record, path=path, settings=settings)
 
 
+def _with_mouse(settings: Settings, no_mouse: bool) -> Settings:
+    return settings.model_copy(update={"mouse": False}) if no_mouse else settings
+
+
 def _needs_terminal(instead: str) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(f"the screen needs a terminal for its input and output; {instead}")
+    if not sys.stderr.isatty():
+        # The framework draws through stderr, so that redirecting it would leave an empty screen.
+        raise UsageError("the screen is drawn through stderr too; leave it on the terminal")
