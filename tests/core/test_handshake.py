@@ -91,6 +91,23 @@ def test_an_error_is_a_refusal_that_names_the_revisions_the_server_supports() ->
     assert "--protocol-version 2025-03-26" in changed.next
 
 
+@pytest.mark.parametrize(
+    ("code", "data", "next"),
+    [
+        (-32022, {"supported": ["2025-06-18", "2026-07-28"]}, "--protocol-version 2025-06-18"),
+        (-32022, {"supported": ["2026-07-28"]}, "2026-07-28 has none, and is not spoken here yet"),
+        (-32601, None, "may speak 2026-07-28 only"),
+        (-32000, None, "may need arguments or settings"),
+    ],
+)
+def test_a_refusal_never_leads_to_a_revision_without_a_handshake(code: int, data: Any, next: str) -> None:
+    talk = Talk()
+    talk.start()
+    changed = only(StateChanged, talk.fail(1, code, "no", data))
+    assert changed.state is State.REFUSED
+    assert next in changed.next
+
+
 @pytest.mark.parametrize("data", [None, {"supported": "all"}, {"supported": [1]}, [], "x"])
 def test_an_error_without_usable_data_is_a_refusal_too(data: Any) -> None:
     talk = Talk()

@@ -68,6 +68,18 @@ async def test_a_script_without_a_first_line_is_told(tmp_path: Path) -> None:
     assert f"sh {script}" in sentence
 
 
+async def test_a_name_for_windows_is_told_with_the_one_for_here(tmp_path: Path) -> None:
+    for name in ("npx.cmd", "server.BAT", "uvx.exe"):
+        shim = tmp_path / name
+        shim.write_text("@echo off\n")
+        for command, mode in ((name, 0o644), (str(shim), 0o644), (str(shim), 0o755), (f"/nowhere/{name}", 0)):
+            shim.chmod(mode)
+            sentence = await why_not(Target(name="x", command=command, env={"PATH": str(tmp_path)}))
+            stem, ending = os.path.splitext(command)
+            assert repr(command) in sentence
+            assert f"{ending} is for Windows; leave it away on this machine: {stem}" in sentence
+
+
 async def test_a_script_whose_interpreter_is_missing_is_told(tmp_path: Path) -> None:
     script = tmp_path / "server"
     script.write_text("#!/no/such/python\n")

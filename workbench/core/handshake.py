@@ -17,6 +17,12 @@ from workbench.core.lifecycle import Event
 from workbench.core.methods import has_capability
 from workbench.core.peek import peek
 
+#: The revision without a handshake.
+STATELESS = "2026-07-28"
+
+#: The error code of a request whose method a server does not have (JSON-RPC 2.0, section 5.1).
+METHOD_NOT_FOUND = -32601
+
 
 class Verdict(NamedTuple):
     """What an answer to ``initialize`` means: the event, and a sentence and next step if it failed.
@@ -74,12 +80,20 @@ def _refused(message: Message, offer: str) -> Verdict:
     data = error.get("data") if isinstance(error, dict) else None
     supported = data.get("supported") if isinstance(data, dict) else None
     names = [name[:60] for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
+    code = error.get("code") if isinstance(error, dict) else None
     if names:
         why += f" It supports {_listed(names[:10])}, we offered {offer}."
-        return Verdict(Event.REFUSED, why, f"Offer one of them, e.g. --protocol-version {names[-1]}.")
-    return Verdict(
-        Event.REFUSED, why, "Look at the answer in the frame log; the server may need arguments or settings."
-    )
+        usable = [name for name in names if name != STATELESS]
+        return Verdict(Event.REFUSED, why, _OFFER.format(usable[-1]) if usable else _NO_HANDSHAKE)
+    return Verdict(Event.REFUSED, why, _UNKNOWN if code == METHOD_NOT_FOUND else _LOOK)
+
+
+_OFFER = "Offer one of them, e.g. --protocol-version {}."
+_NO_HANDSHAKE = (
+    f"Use a release of the server that has a handshake: {STATELESS} has none, and is not spoken here yet."
+)
+_UNKNOWN = f"It may speak {STATELESS} only, which is not spoken here yet, or be no MCP server."
+_LOOK = "Look at the answer in the frame log; the server may need arguments or settings."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def find_program(target: Startable, environment: Mapping[str, str]) -> str:
         if not os.path.exists(path):
             raise NotStarted(
                 f"{command!r} cannot be started: there is no file {path}{_where(folder)}.",
-                "Give the path of the program, or the folder to start in with --cwd.",
+                _foreign(command) or "Give the path of the program, or the folder to start in with --cwd.",
             )
         _must_be_program(command, path, folder)
         return path
@@ -77,7 +77,7 @@ def find_program(target: Startable, environment: Mapping[str, str]) -> str:
         _must_be_program(command, refused, folder)
     raise NotStarted(
         f"{command!r} cannot be started: no such command in PATH ({search or 'empty'}){_where(folder)}.",
-        "Install it, or give the full path of the program.",
+        _foreign(command) or "Install it, or give the full path of the program.",
     )
 
 
@@ -88,7 +88,7 @@ def explain(target: Startable, path: str, error: OSError) -> NotStarted:
         return NotStarted(
             f"{target.command!r} cannot be started: {path} is neither a program for this machine"
             f" nor a script with a #! line{_where(folder)}.",
-            f"Put its interpreter before it, for example: sh {path}",
+            _foreign(target.command) or f"Put its interpreter before it, for example: sh {path}",
         )
     if error.errno == errno.ENOENT:
         return NotStarted(
@@ -127,8 +127,19 @@ def _must_be_program(command: str, path: str, folder: str) -> None:
     if not os.access(path, os.X_OK):
         raise NotStarted(
             f"{command!r} cannot be started: {path} is not executable{_where(folder)}.",
-            f"Make it executable (chmod +x {path}), or put its interpreter before it.",
+            _foreign(command) or f"Make it executable (chmod +x {path}), or put its interpreter before it.",
         )
+
+
+def _foreign(command: str) -> str:
+    """What to do about a name from a configuration that was written for Windows."""
+    stem, ending = os.path.splitext(command)
+    if os.name == "nt" or ending.lower() not in _WINDOWS:
+        return ""
+    return f"{ending} is for Windows; leave it away on this machine: {stem}"
+
+
+_WINDOWS = (".cmd", ".bat", ".ps1", ".exe")
 
 
 def _where(folder: str) -> str:
