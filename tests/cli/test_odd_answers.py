@@ -15,6 +15,10 @@ def answer(result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":@ID@,"result":%s}\n' % result
 
 
+#: Little for the answer; the start may take longer on a busy machine.
+PATIENCE = ("--start-timeout", "30", "--timeout", "0.5")
+
+
 def asked(folder: Path, line: bytes, *options: str) -> tuple[int, str, str]:
     """Call a tool whose answer is this line; exit status, stdout and stderr."""
     (folder / "tool").write_bytes(line)
@@ -90,11 +94,11 @@ def test_bytes_that_are_no_text_are_shown_escaped_and_said(tmp_path: Path) -> No
 def test_an_answer_that_is_none_ends_the_request_and_what_is_odd_is_said(
     tmp_path: Path, line: bytes, status: int, says: list[str]
 ) -> None:
-    got, _, err = asked(tmp_path, line, "--timeout", "0.5")
+    got, _, err = asked(tmp_path, line, *PATIENCE)
     assert got == status, err
     for each in says:
         assert each in err
-    _, out, _ = asked(tmp_path, line, "--timeout", "0.5", "--json")
+    _, out, _ = asked(tmp_path, line, *PATIENCE, "--json")
     told = json.loads(out)
     assert ("result" in told, "error" in told) == (status == 0, status == 4)
     if "odd" in err:

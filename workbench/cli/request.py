@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Makes the params' JSON text, when the connection is ready.
 Params = Callable[["Connection"], Awaitable[str | None]]
 
+#: Lines of a server's stderr that are told when it cannot be used.
+LAST_WORDS = 5
+
 #: Shorthands that ``request`` takes in place of a method.
 _SHORTHANDS = ("call", "read", "prompt", "complete")
 
@@ -162,6 +165,7 @@ def _send(ctx: click.Context, method: str, params: Params, as_json: bool, record
 
     async def work(_session: Session, connection: Connection) -> int:
         from workbench.cli.exchange import exchange, failed_data
+        from workbench.core.lifecycle import State
         from workbench.errors import ConnectionFailed
 
         try:
@@ -169,6 +173,9 @@ def _send(ctx: click.Context, method: str, params: Params, as_json: bool, record
         except ConnectionFailed as failure:
             if as_json:
                 output.json_document(failed_data(method, connection.view, failure))
+            if connection.view.state is not State.EXITED:  # its sentence has them already
+                for _, words in connection.view.stderr[-LAST_WORDS:]:
+                    output.note(f"stderr: {words}")
             raise
         return await exchange(connection, method, await params(connection), as_json)
 

@@ -215,8 +215,8 @@ class Conversation:
             if call.id == self._initialize:
                 actions += self.happened(
                     Event.TIMED_OUT,
-                    f"The server did not answer initialize within {ended.seconds:.3g} s.",
-                    "Look at its stderr; if it is still starting, give it longer with --timeout.",
+                    f"The server did not answer initialize within {call.timeout:.3g} s.",
+                    "Look at its stderr; if it is still starting, give it longer with --start-timeout.",
                 )
             else:
                 actions.append(cancelled(call.id, "timed out"))
