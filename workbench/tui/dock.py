@@ -46,6 +46,9 @@ class Dock(Vertical):
         self.frames.grew(self.desk.height)
         self._lay()
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay)
+
     def filter(self) -> None:
         self.line.display = True
         self.line.focus()

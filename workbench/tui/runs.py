@@ -54,7 +54,8 @@ class Run:
 
 
 class Runs:
-    """The calls of a session, oldest first."""
+    """The calls of a session, oldest first. A recording's are added while the screen reads them, so
+    whoever reads takes a copy first."""
 
     def __init__(self) -> None:
         self._runs: deque[Run] = deque(maxlen=KEPT)
@@ -81,6 +82,11 @@ class Runs:
         """Calls that run, of one connection or of all."""
         return [
             run
-            for run in self._runs
+            for run in list(self._runs)
             if run.outcome is None and (connection is None or run.connection == connection)
         ]
+
+    def recent(self, connection: int, method: str) -> list[Run]:
+        """The calls of a method on a connection, newest first."""
+        found = [run for run in list(self._runs) if run.connection == connection and run.method == method]
+        return found[::-1]

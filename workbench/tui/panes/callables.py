@@ -17,6 +17,7 @@ from workbench.tui.widgets.rows import Cell, RowSpec
 
 class ToolsPane(ItemsPane):
     noun = "tools"
+    method = "tools/call"
 
     def items_of(self, view: ConnectionView) -> Sequence[Item]:
         return view.tools
@@ -33,6 +34,7 @@ class ToolsPane(ItemsPane):
 
 class PromptsPane(ItemsPane):
     noun = "prompts"
+    method = "prompts/get"
 
     def items_of(self, view: ConnectionView) -> Sequence[Item]:
         return view.prompts
@@ -49,6 +51,7 @@ class PromptsPane(ItemsPane):
 
 class ResourcesPane(ItemsPane):
     noun = "resources"
+    method = "resources/read"
 
     def items_of(self, view: ConnectionView) -> Sequence[Item]:
         return (*view.resources, *view.templates)
@@ -95,6 +98,15 @@ class ResourcesPane(ItemsPane):
 
     def _run(self, number: int, item: Item) -> Run | None:
         return self.desk.runs.last(number, "resources/read", item.name)
+
+    def words_of(self, run: Run) -> tuple[str, str]:
+        from workbench.core.jsontext import lookup
+
+        try:
+            uri = loads(lookup(run.params, "/uri") or "")
+        except (ValueError, RecursionError):
+            return run.item, ""
+        return (uri, "") if isinstance(uri, str) else (run.item, "")
 
     def _head_lines(self, item: Item | None, width: int) -> list[Line]:
         lines = super()._head_lines(item, width)

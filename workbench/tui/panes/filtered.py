@@ -5,13 +5,14 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widget import Widget
 
 from workbench.tui.line_input import LineInput
 from workbench.tui.widgets.rows import Rows
 
 
 class FilteredRows(Vertical):
-    """``rows``, and a line that is there while it filters."""
+    """``rows``, a line that is there while it filters, and what stands below the rows, if anything."""
 
     DEFAULT_CSS = """
     FilteredRows { height: 1fr; }
@@ -20,8 +21,9 @@ class FilteredRows(Vertical):
     class Filtered(Message):
         """Other rows are shown, and another one may be under the cursor."""
 
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:
+    def __init__(self, *, empty: str = "", below: Widget | None = None, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.below = below
         self.rows = Rows(empty=empty)
         self.line = LineInput("/", ghost="filter")
         self.line.display = False
@@ -29,6 +31,8 @@ class FilteredRows(Vertical):
     def compose(self) -> ComposeResult:
         yield self.line
         yield self.rows
+        if self.below is not None:
+            yield self.below
 
     def filter(self) -> None:
         """Begin to type a filter."""

@@ -22,6 +22,7 @@ from workbench.tui.messages import Hints, Said, Show
 from workbench.tui.palette import Role
 from workbench.tui.panes.filtered import FilteredRows
 from workbench.tui.panes.pane import Pane
+from workbench.tui.panes.recent import Recent
 from workbench.tui.runs import Run
 from workbench.tui.safe import safe_cut
 from workbench.tui.strip import state_word
@@ -57,10 +58,13 @@ class ItemsPane(Pane):
     filters = True
     #: What the items are called, and what is said when there are none.
     noun = "items"
+    #: The request that calls one.
+    method = ""
 
     def __init__(self, desk: Desk, *, id: str) -> None:
         super().__init__(desk, id=id)
-        self.list = FilteredRows(id=f"{id}-list")
+        self.recent = Recent(self.words_of)
+        self.list = FilteredRows(below=self.recent, id=f"{id}-list")
         self.side = Vertical(classes="side")
         self.head = Fixed(classes="head")
         self.form = Form()
@@ -102,6 +106,10 @@ class ItemsPane(Pane):
 
     def takes_arguments(self, item: Item) -> bool:  # noqa: ARG002 - for subclasses
         return True
+
+    def words_of(self, run: Run) -> tuple[str, str]:
+        """Name and arguments of a call, for the list of recent ones."""
+        return run.item, self.arguments_of(run) or ""
 
     def row_of(self, item: Item) -> RowSpec:
         words = [*(mark for mark in item.marks if mark in _TOLD), _CHANGES.get(item.change, "")]
@@ -238,6 +246,7 @@ class ItemsPane(Pane):
         open_runs = self.desk.runs.open(number)
         self.progress.set_running([run.running for run in open_runs])
         self.progress.display = bool(open_runs)
+        self.recent.show(self.desk.runs.recent(number, self.method), self._room_below())
         run = self._run(number, item) if item is not None else None
         outcome = run.outcome if run is not None else None
         state = (run.key, outcome is not None) if run is not None else None
@@ -279,6 +288,12 @@ class ItemsPane(Pane):
         wanted = self.list.rows.count + (1 if self.list.filtering else 0)
         stretch = item is None and self.has_class("no-item")
         self.list.styles.height = "1fr" if stretch else max(1, min(wanted, most))
+
+    def _room_below(self) -> int:
+        """Rows that the list leaves free."""
+        if not self.has_class("wide"):
+            return 0
+        return self.size.height - self.list.rows.count - (1 if self.list.filtering else 0)
 
     # What happens.
 

@@ -20,9 +20,7 @@ from workbench.tui.strip import state_mark, state_word
 
 _LABEL = 15
 _TITLE = 12
-
-#: Where the detail of a step begins.
-_DETAIL = 31
+_LONGEST = 22
 
 #: Lines of stderr at the end.
 STDERR = 8
@@ -109,6 +107,8 @@ def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:
         yield [Bit("   nothing has happened yet", "quiet")]
         return
     began = steps[0].mono_ns
+    label = min(max(_LABEL, *(len(step.label) for step in steps), 0), _LONGEST if width >= 100 else _LABEL)
+    detail = label + 16
     for step in steps:
         mark: str = marks.event
         role: Role = "quiet"
@@ -126,13 +126,13 @@ def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:
             Bit("  "),
             Bit(mark, role),
             Bit(" "),
-            Bit(step.label, "text", max(_LABEL, min(len(step.label), 22))),
+            Bit(step.label, "text", max(label, min(len(step.label), _LONGEST))),
             Bit("  "),
         ]
-        rows = wrapped(step.detail, max(width - _DETAIL - 10, 10), 3)
+        rows = wrapped(step.detail, max(width - detail - 10, 10), 3)
         yield [*left, Bit(f"{rows[0]}   " if rows[0] else "", "quiet"), Bit(took, "text")]
         for row in rows[1:]:
-            yield [Bit(" " * _DETAIL), Bit(row, "quiet")]
+            yield [Bit(" " * detail), Bit(row, "quiet")]
 
 
 def _facts(view: ConnectionView, width: int) -> Iterator[Line]:

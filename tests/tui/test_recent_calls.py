@@ -1,0 +1,47 @@
+"""The last calls of a connection stand below the list where there is room."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.at_work import at_work, demo_target
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_newest_calls_are_shown_with_their_arguments_and_how_they_ended() -> None:
+    async with at_work([demo_target()], size=(120, 40)) as work:
+        await work.ready()
+        await work.press("enter", *"1/0", "enter")
+        await work.shows("tool error")
+        await work.press("escape", "escape", "down", "enter", *"Oslo", "enter")
+        await work.shows("snow")
+        lines = [line for line in work.lines() if "✓ weather" in line or "✗ calculator" in line]
+        assert len(lines) == 2, work.text
+        assert '✓ weather_current {"locatio' in lines[0]
+        assert "✗ calculator_arithmetic" in lines[1]
+        await work.shows("recent calls")
+
+
+async def test_a_call_that_runs_is_among_them_until_it_is_cancelled() -> None:
+    async with at_work([demo_target()], size=(120, 40)) as work:
+        await work.ready()
+        await work.press("slash", *"long_op", "enter", "enter", *"60", "enter")
+        await work.shows("◌ long_operation", "running")
+        await work.press("x")
+        await work.shows("◦ long_operation", "cancelled")
+
+
+async def test_a_template_that_was_read_is_shown_by_the_uri_it_was_filled_in_to() -> None:
+    async with at_work([demo_target()], size=(120, 40)) as work:
+        await work.ready()
+        await work.press("right_square_bracket", "end", "enter", *"Oslo", "tab", *"metric", "enter")
+        await work.shows("recent calls", "✓ weather://Oslo/metric")
+
+
+async def test_a_small_terminal_leaves_its_rows_to_the_list() -> None:
+    async with at_work([demo_target()]) as work:
+        await work.ready()
+        await work.press("enter", *"1+1", "enter")
+        await work.shows("result")
+        assert "recent calls" not in work.text
