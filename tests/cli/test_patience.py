@@ -15,7 +15,6 @@ from tests.cli.waiting import until
 from workbench.core.jsonrpc import loads
 from workbench.store.reader import Reader
 
-
 #: A timeout is for the start, too, which a busy machine may need longer for.
 START = ("--start-timeout", "30")
 
