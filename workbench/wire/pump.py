@@ -201,6 +201,9 @@ class Pump:
         if self.broken:
             self._lost += len(data)
             return True
+        if self._stopped:
+            self.undelivered(len(data), "the stream was closed already")
+            return self._finish()
         rest = memoryview(data)
         self.in_hand = len(rest)
         try:
