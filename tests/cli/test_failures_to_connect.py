@@ -49,6 +49,10 @@ def server(how: str) -> list[str]:
     return ["--", sys.executable, "-c", SERVER, how]
 
 
+def misbehaving(module: str, *words: str) -> list[str]:
+    return ["--", sys.executable, "-m", f"tests.servers.{module}", *words]
+
+
 @pytest.mark.parametrize(
     ("options", "target", "state", "says"),
     [
@@ -57,6 +61,15 @@ def server(how: str) -> list[str]:
         (["--start-timeout", "0.5"], server("silent"), "start_timeout", "0.5"),
         ([], server("mismatch"), "version_mismatch", "1999-01-01"),
         ([], server("refuse"), "refused", "Unsupported protocol version"),
+        ([], misbehaving("wants_another_revision"), "refused", "supports 2024-10-07 and 2024-11-05"),
+        (
+            [],
+            misbehaving("wants_another_revision", "1999-01-01"),
+            "version_mismatch",
+            "we offered 2025-11-25",
+        ),
+        (["--env", "PATH=/nowhere"], ["--", "server"], "not_started", "no such command in PATH (/nowhere)"),
+        (["--env", "PATH=/nowhere"], ["--", "npx.cmd", "-y"], "not_started", "'npx.cmd' cannot be started"),
         ([], server("exit"), "exited", "code 3"),
         (["--require", "tools"], server("fine"), "capability_missing", "tools"),
     ],
@@ -66,6 +79,10 @@ def server(how: str) -> list[str]:
         "start timeout",
         "version mismatch",
         "refused",
+        "refused with a list",
+        "mismatch in words",
+        "not in PATH",
+        "name for Windows",
         "exit",
         "required",
     ],
@@ -117,3 +134,25 @@ def test_a_script_without_an_interpreter_line_is_named(tmp_path: Path) -> None:
     done = workbench("probe", "--", str(script))
     assert done.returncode == 3
     assert str(script) in done.stderr
+
+
+def test_a_revision_that_the_user_offers_is_spoken_whatever_it_is() -> None:
+    words = ["probe", "--json", "--protocol-version", "1999-01-01"]
+    told = json.loads(workbench(*words, *misbehaving("wants_another_revision", "1999-01-01")).stdout)
+    assert (told["ok"], told["offered"], told["revision"]) == (True, "1999-01-01", "1999-01-01")
+
+
+def test_capabilities_that_are_not_kept_are_told_and_hide_no_other_list() -> None:
+    done = workbench("probe", *misbehaving("tells_wrong_capabilities"))
+    assert done.returncode == 0, done.stderr
+    assert "echo(text?: string)" in done.stdout
+    for method in ("resources/list", "resources/templates/list", "prompts/list"):
+        assert (
+            f"{method}: The server offers {method.split('/')[0]}, but answered: Method not found"
+            in done.stdout
+        )
+
+
+def test_a_tool_of_a_server_that_declares_none_can_be_called_and_its_schema_counts() -> None:
+    done = workbench("call", "echo", "text=01234", *misbehaving("tells_wrong_capabilities", "silent"))
+    assert (done.returncode, done.stdout) == (0, "01234\n"), done.stderr
