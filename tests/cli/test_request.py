@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.command import DEMO, workbench
+from workbench.core.frame import Kind
+from workbench.store.reader import Reader
 
 
 def told(*words: str) -> Any:
@@ -158,3 +161,26 @@ def test_odd_numbers_and_text_of_a_result_are_told_as_they_are_and_as_valid_json
     assert json.loads(done.stdout)["result"]["end"] == "-Infinity"
     shown = workbench("request", "any/thing", "--", sys.executable, "-c", ODD_NUMBERS)
     assert '"huge": 1e400' in shown.stdout
+
+
+def test_numbers_go_out_with_the_digits_they_were_typed_with(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    typed = ["count=9007199254740993", "ratio=1.0", "tags:=[1e400,-0,0.10,1E+2]"]
+    workbench("call", "echo", *typed, "-o", str(path), *DEMO)
+    sent = b'"count":9007199254740993,"ratio":1.0,"tags":[1e400,-0,0.10,1E+2]'
+    for form in ("a.db", "a.jsonl"):
+        if form.endswith("l"):
+            assert workbench("sessions", "copy", str(path), str(tmp_path / form)).returncode == 0
+            assert sent in (tmp_path / form).read_bytes()
+        with Reader.open(str(tmp_path / form)) as reader:
+            (call,) = (
+                frame for frame in reader.frames() if frame.name == "echo" and frame.kind is Kind.REQUEST
+            )
+        assert sent in call.body
+    shown = workbench("sessions", "frames", str(path), "--find", "9007199254740993", "--body").stdout
+    for digits in ("9007199254740993", "1.0", "1e400", "-0", "0.10", "1E+2"):
+        assert digits in shown
+    replayed = workbench("call", "echo", *typed, "--replay", str(path))
+    assert "differs" not in replayed.stderr
+    missed = workbench("call", "echo", "count=9007199254740992", *typed[1:], "--replay", str(path))
+    assert "differs at /arguments/count" in missed.stderr
