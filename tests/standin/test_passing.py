@@ -23,7 +23,9 @@ def test_bytes_that_are_no_text_pass_both_ways_and_are_recorded_as_they_were(tmp
     assert b"\n".join(bodies(frames, Direction.TO_CLIENT)) == junk
 
 
-@pytest.mark.parametrize("size", [65_535, 65_536, 65_537, 1 << 20, 20_000_000])
+@pytest.mark.parametrize(
+    "size", [65_535, 65_536, 65_537, 1 << 20, 20_000_000, pytest.param(100_000_000, marks=pytest.mark.long)]
+)
 def test_a_line_of_any_length_passes_whole_and_is_one_frame(tmp_path: Path, size: int) -> None:
     line = b'"' + b"x" * (size - 2) + b'"'
     with StandIn(tmp_path / "a.db", python(CAT)) as stand_in:

@@ -15,13 +15,15 @@ Part of the light path: standard library only, and little of it.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from workbench.errors import EXIT_CONNECTION
-from workbench.standin.scribe import Recording, Scribe, complain
-from workbench.standin.server import Command, NotStarted, Server, exit_status
-from workbench.standin.supervisor import ENDING, Supervisor, listen_to_signals
-from workbench.wire.bell import Bell
-from workbench.wire.pump import process_unit
+from workbench.standin.recording import Command, Recording
+from workbench.standin.scribe import Scribe, complain
+
+if TYPE_CHECKING:
+    from workbench.wire.bell import Bell
+    from workbench.wire.command import NotStarted
 
 __all__ = ["Command", "Recording", "stand_in"]
 
@@ -38,8 +40,15 @@ def stand_in(recording: Recording, *, tell: bool = False) -> int:
     """
     _hold_standard_streams()
     scribe = Scribe(recording)
+    # Loaded while the recorder's process opens the file.
+    from workbench.standin.server import NotStarted, Server, exit_status
+    from workbench.standin.supervisor import Supervisor, listen_to_signals
+    from workbench.wire.bell import Bell
+    from workbench.wire.pump import process_unit
+
+    path = scribe.opened()
     if tell:
-        complain(f"recording to {scribe.path}")
+        complain(f"recording to {path}")
     bell = Bell()
     listen_to_signals(bell)
     try:
@@ -62,6 +71,8 @@ def stand_in(recording: Recording, *, tell: bool = False) -> int:
 
 
 def _not_started(command: Command, error: NotStarted, scribe: Scribe, bell: Bell) -> int:
+    from workbench.wire.pump import process_unit
+
     complain(str(error))
     event = {"event": "start_failed", "why": error.why, "command": command.words}
     scribe.ring.put(process_unit(CONNECTION, event))
@@ -73,6 +84,8 @@ def _not_started(command: Command, error: NotStarted, scribe: Scribe, bell: Bell
 def _until_written(scribe: Scribe, bell: Bell) -> None:
     """Wait for the file to be whole. Who does not want to wait sends a signal: the recorder goes on
     by itself."""
+    from workbench.standin.supervisor import ENDING
+
     while not scribe.ended():
         if set(bell.wait(1.0)) & set(ENDING):
             return

@@ -7,7 +7,8 @@ their turn. Parted, the pumps only copy into a ring. A killed stand-in also lose
 nothing: the recorder finds the other end gone, writes what is left and says
 that the session was ``killed``.
 
-The process is made by ``fork`` before there are threads. It leads a session of
+The process is made by ``fork`` before there are threads, and before either has
+loaded what only it needs. It leads a session of
 its own, so a signal to the stand-in's process group does not reach it, and it
 leaves standard input and output alone: they belong to the protocol.
 """
@@ -20,14 +21,12 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.frame import Unit
 from workbench.errors import RecordingError, WorkbenchError
-from workbench.standin.handshake import Overheard
+from workbench.standin.recording import Recording
 from workbench.standin.ring import MOST, Ring, Word
-from workbench.standin.server import Command
 from workbench.wire.bell import Bell
 from workbench.wire.pump import replace
 
@@ -44,23 +43,11 @@ FLUSH = 10.0
 GATHER = 0.004
 
 
-class Recording(NamedTuple):
-    """Of what a recording is made, and where. Without ``path`` it is a new file in the user's
-    store, without ``name`` one is found in the command. ``force`` replaces a file that exists."""
-
-    command: Command
-    path: str | None = None
-    name: str = ""
-    group: str | None = None
-    redact: bool = True
-    force: bool = False
-
-
 class Scribe:
-    """The pumps' side: hand over to ``ring``, and ``end`` it at the end. ``path`` is the file."""
+    """The pumps' side: hand over to ``ring``, and ``end`` it at the end."""
 
     def __init__(self, recording: Recording) -> None:
-        """Part the processes and wait until the file is there. Raises ``RecordingError``."""
+        """Part the processes."""
         bell = Bell()
         self.ring = Ring(bell)
         self._ended = False
@@ -69,10 +56,11 @@ class Scribe:
         if self._pid == 0:
             _be_the_recorder(recording, self.ring, bell, tell)
         os.close(tell)
-        self.path = self._opened(answer)
+        self._answer = answer
 
-    def _opened(self, answer: int) -> str:
-        with os.fdopen(answer, "rb") as pipe:
+    def opened(self) -> str:
+        """Wait until the file is there: its path. Raises ``RecordingError``."""
+        with os.fdopen(self._answer, "rb") as pipe:
             said = pipe.read()
         if said.startswith(b"+"):
             return os.fsdecode(said[1:])
@@ -131,6 +119,9 @@ def _part() -> None:
 
 
 def _record(recording: Recording, ring: Ring, tell: int) -> None:
+    # What only this process needs is loaded here, while the other one loads what it needs.
+    from workbench.standin.handshake import Overheard
+
     recorder, connection = _open(recording)
     assert recorder.path is not None
     os.write(tell, b"+" + os.fsencode(recorder.path))
@@ -156,7 +147,8 @@ def _record(recording: Recording, ring: Ring, tell: int) -> None:
 
 
 def _open(recording: Recording) -> tuple[Recorder, int]:
-    # Only this process needs these; they are loaded while the other one waits for the file.
+    from shlex import quote
+
     from workbench.core.credentials import given_secrets, plain_arguments
     from workbench.core.naming import suggest_name
     from workbench.store.library import new_path

@@ -12,8 +12,8 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
+from workbench.standin.recording import Command
 from workbench.wire.command import NotStarted, environment_of, explain, find_program
 
 #: How long what the server leaves behind has to go after TERM (seconds).
@@ -25,19 +25,6 @@ _LOOK = 0.01
 #: Python ignores these; a server must not inherit that. What else is ignored we have inherited
 #: ourselves, and what we handle is the default again after ``exec``.
 _RESTORED = (signal.SIGPIPE, signal.SIGXFSZ)
-
-
-class Command(NamedTuple):
-    """What to start. ``env`` is put over the environment that is inherited."""
-
-    command: str
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str | None] = {}
-    cwd: str | None = None
-
-    @property
-    def words(self) -> list[str]:
-        return [self.command, *self.args]
 
 
 class Server:
@@ -133,4 +120,4 @@ def _spawn(program: str, words: list[str], environment: Mapping[str, str], their
     )
 
 
-__all__ = ["Command", "NotStarted", "Server", "exit_status", "signal_name"]
+__all__ = ["NotStarted", "Server", "exit_status", "signal_name"]
