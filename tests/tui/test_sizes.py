@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
+from textual.geometry import Size
+from textual.widget import Widget
 
 from tests.tui.at_work import AtWork, at_work, demo_target
+from tests.tui.stage import Stage
+from tests.tui.waiting import until
+from workbench.tui.told_sizes import ToldSizes
 
 pytestmark = pytest.mark.anyio
 
@@ -57,4 +63,38 @@ async def test_every_pane_fits_its_terminal_to_the_last_line(size: tuple[int, in
             assert len(lines) == size[1]
             assert ": actions" in lines[-1]
             assert "demo" in lines[0]
+            await work.press("right_square_bracket")
+
+
+class Told(Widget):
+    """Counts how often it is told its size."""
+
+    def on_mount(self) -> None:
+        self.sizes: list[Size] = []
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.sizes.append(event.size)
+
+
+async def test_a_size_the_framework_did_not_tell_is_told_once_after_the_layout() -> None:
+    app = Stage(lambda: [Told()])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        told = app.query_one(Told)
+        told.sizes.clear()
+        ToldSizes().watch(app.screen)
+        told.refresh(layout=True)
+        await until(pilot, lambda: told.sizes)
+        told.refresh(layout=True)
+        await pilot.pause()
+        assert told.sizes == [told.outer_size]
+        await pilot.resize_terminal(90, 30)
+        await until(pilot, lambda: told.sizes[-1].width == 90)
+
+
+async def test_panes_stand_side_by_side_where_there_is_room_for_both() -> None:
+    async with at_work([demo_target()], size=(120, 40)) as work:
+        await work.ready()
+        for name in ("tools", "resources", "prompts", "logs"):
+            await work.until(lambda name=name: work.main.panes[name].has_class("wide"))
             await work.press("right_square_bracket")

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.view import ConnectionView
 from workbench.errors import WorkbenchError
 from workbench.tui.desk import Desk, Inquiry, Post, Sign
 from workbench.tui.runs import Run
 
 if TYPE_CHECKING:
     from workbench.config import Settings, Target
+    from workbench.core.view import ConnectionView
     from workbench.session import Change, SessionThread
     from workbench.wire.connection import Connection
 

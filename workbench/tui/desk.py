@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
-from workbench.core.view import ConnectionView
-from workbench.store.reader import Reader
 from workbench.tui.messages import Changed, Said
 from workbench.tui.palette import Role
 from workbench.tui.runs import Run, Runs
+
+if TYPE_CHECKING:
+    from workbench.core.view import ConnectionView
+    from workbench.store.reader import Reader
 
 Post = Callable[[Message], object]
 

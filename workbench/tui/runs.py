@@ -6,10 +6,9 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from workbench.tui.widgets.progress_line import Running
-
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
+    from workbench.tui.widgets.progress_line import Running
     from workbench.wire.calls import Call
 
 #: Calls that are kept; the last ones. All are in the recording.
@@ -46,6 +45,8 @@ class Run:
 
     @property
     def running(self) -> Running:
+        from workbench.tui.widgets.progress_line import Running
+
         last = self.call.progress[-1] if self.call is not None and self.call.progress else None
         name = self.item or self.method
         if last is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
@@ -11,13 +12,15 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.core.lifecycle import State, group
-from workbench.core.view import ConnectionView
 from workbench.tui import figures
 from workbench.tui.desk import Sign
 from workbench.tui.lines import Bit, Line, segments_of
 from workbench.tui.marks import Marks, marks_of
 from workbench.tui.palette import Role
 from workbench.tui.safe import safe_cut
+
+if TYPE_CHECKING:
+    from workbench.core.view import ConnectionView
 
 _ROLES: dict[str, Role] = {"ready": "ok", "on the way": "waiting", "closed": "quiet", "failed": "failed"}
 

@@ -31,6 +31,8 @@ _DECLINED = (-1, "User rejected sampling request")
 class InboxPane(Pane):
     """Requests of every connection that wait, and below them what was answered."""
 
+    has_steps = True
+
     def __init__(self, desk: Desk, *, id: str) -> None:
         super().__init__(desk, id=id)
         self.rows = Rows(empty="no server asks for anything")

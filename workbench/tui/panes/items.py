@@ -56,6 +56,7 @@ class ItemsPane(Pane):
     """A list of items that can be called. Subclasses say which, and how."""
 
     filters = True
+    has_steps = True
     #: What the items are called, and what is said when there are none.
     noun = "items"
     #: The request that calls one.

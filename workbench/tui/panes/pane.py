@@ -14,6 +14,9 @@ class Pane(Vertical):
     #: Whether ``/`` filters it.
     filters = False
 
+    #: Whether the focus goes further into it from its list.
+    has_steps = False
+
     def __init__(self, desk: Desk, *, id: str) -> None:
         super().__init__(id=id)
         self.desk = desk

@@ -14,10 +14,8 @@ from workbench.tui.commands import PANES
 from workbench.tui.copying import copied, save
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
-from workbench.tui.editor import edit
 from workbench.tui.empty import Empty
 from workbench.tui.messages import Body, Kept, Said
-from workbench.tui.panes.items import ItemsPane
 from workbench.tui.status import NoticeLine
 
 if TYPE_CHECKING:
@@ -288,6 +286,9 @@ class Doing(_Base):
             self.desk.cancel(runs[-1])
 
     def do_editor(self) -> None:
+        from workbench.tui.editor import edit
+        from workbench.tui.panes.items import ItemsPane
+
         pane = self.pane
         if not isinstance(pane, ItemsPane):
             return
@@ -382,6 +383,4 @@ def kept(path: str, name: str, part: Any) -> Kept:
 
 
 def _at_start(pane: Pane, focused: Any) -> bool:
-    from workbench.tui.widgets.rows import Rows
-
-    return focused is None or isinstance(focused, Rows) or not isinstance(pane, ItemsPane)
+    return focused is None or type(focused).__name__ == "Rows" or not pane.has_steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,7 +20,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.core.lifecycle import State
-from workbench.core.view import ConnectionView
 from workbench.tui.ask import Ask
 from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, PANES, Command, by_name
 from workbench.tui.desk import Desk
@@ -28,22 +27,18 @@ from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
 from workbench.tui.empty import Empty
 from workbench.tui.hairline import Hairline
-from workbench.tui.line_input import LineInput
-from workbench.tui.lines import Lines
 from workbench.tui.link import link_ready
 from workbench.tui.messages import Changed, Hints, Kept, Said, Show
-from workbench.tui.panes import PANE_CLASSES
-from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.doing import Doing
 from workbench.tui.status import NoticeLine, StatusLine
 from workbench.tui.strip import ConnectionStrip
 from workbench.tui.tab_line import Tab, TabLine
-from workbench.tui.widgets.field_keys import FieldKeys
+from workbench.tui.told_sizes import ToldSizes
 from workbench.tui.widgets.frame_log import FrameLog
-from workbench.tui.widgets.json_area import JsonArea
-from workbench.tui.widgets.json_view import TextView
-from workbench.tui.widgets.result import ResultView
-from workbench.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from workbench.core.view import ConnectionView
+    from workbench.tui.panes.pane import Pane
 
 #: At most ten looks at the desk a second.
 EVERY = 0.1
@@ -82,7 +77,7 @@ class MainScreen(Doing, Screen[None]):
         self._looked = 0.0
         self._timer: Timer | None = None
         self._numbers: tuple[int, ...] = ()
-        self._started = False
+        self._sizes = ToldSizes()
 
     def compose(self) -> ComposeResult:
         yield ConnectionStrip(id="strip")
@@ -101,12 +96,13 @@ class MainScreen(Doing, Screen[None]):
         yield Static("", id="too-small", markup=False)
 
     def on_mount(self) -> None:
+        self._sizes.watch(self)
         self.look()
         self.call_after_refresh(self._add_panes)
 
     def _add_panes(self) -> None:
         """The other panes, so that going there takes no longer than a key."""
-        for name in PANE_CLASSES:
+        for name, _ in PANES[:-1]:
             if name not in self.panes:
                 self.add_pane(name)
 
@@ -202,11 +198,11 @@ class MainScreen(Doing, Screen[None]):
         for name, pane in self.panes.items():
             pane.display = name == self.pane_name and not showing and not empty
         self._lay_out(whole and not showing, "half" if whole else self.dock_size)
-        if not empty and self.pane_name != "frames" and self.pane_name not in self.panes:
-            self.add_pane(self.pane_name)
 
     def add_pane(self, name: str) -> None:
         """Make a pane when it is first looked at."""
+        from workbench.tui.panes import PANE_CLASSES
+
         pane = self.panes[name] = PANE_CLASSES[name](self.desk, id=f"pane-{name}")
         pane.display = name == self.pane_name and not self.has_class("detail")
         self.query_one("#view", Container).mount(pane)
@@ -392,20 +388,22 @@ class MainScreen(Doing, Screen[None]):
         self.hints()
 
 
-_FOCUS: tuple[tuple[type[Widget], str], ...] = (
-    (Rows, "list"),
-    (FieldKeys, "form"),
-    (JsonArea, "json"),
-    (ResultView, "result"),
-    (FrameLog, "log"),
-    (TextView, "text"),
-    (Lines, "lines"),
-    (LineInput, "line"),
-)
+#: What has the focus, by the names of classes: most of them are only loaded after the first paint.
+_FOCUS = {
+    "Rows": "list",
+    "FieldKeys": "form",
+    "JsonArea": "json",
+    "ResultView": "result",
+    "FrameLog": "log",
+    "TextView": "text",
+    "Lines": "lines",
+    "LineInput": "line",
+}
 
 
 def _focus_words(focused: Widget | None) -> set[str]:
-    words = {word for kind, word in _FOCUS if isinstance(focused, kind)}
-    if isinstance(focused, FieldKeys) and focused.editing:
+    name = type(focused).__name__
+    words = {_FOCUS[name]} if name in _FOCUS else set()
+    if words == {"form"} and getattr(focused, "editing", False):
         words.add("field")
     return words
