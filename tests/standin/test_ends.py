@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tests.standin.running import (
     bodies,
     ended_how,
     gone,
+    in_background,
     python,
     seqs_are_gapless,
     until,
@@ -222,6 +225,26 @@ def test_a_file_as_stdin_and_stdout_works(tmp_path: Path) -> None:
         with stand_in:
             assert stand_in.process.wait(30) == 0
     assert target.read_bytes() == source.read_bytes()
+
+
+def test_sockets_as_standard_streams_work_as_pipes_do(tmp_path: Path) -> None:
+    """Node.js gives its children socket pairs."""
+    (ours_in, theirs_in), (ours_out, theirs_out) = socket.socketpair(), socket.socketpair()
+    line = b"x" * 300_000 + b"\n"
+    with (
+        ours_in,
+        ours_out,
+        StandIn(tmp_path / "a.db", python(CAT), stdin=theirs_in, stdout=theirs_out) as stand_in,
+    ):
+        theirs_in.close()
+        theirs_out.close()
+        for data in (b"small\n", line, b"small again\n"):
+            in_background(partial(ours_in.sendall, data))
+            assert ours_out.recv(len(data), socket.MSG_WAITALL) == data
+        ours_in.shutdown(socket.SHUT_WR)
+        assert ours_out.recv(1) == b""
+        assert stand_in.process.wait(30) == 0
+        assert bodies(stand_in.frames(), Direction.TO_CLIENT)[1] + b"\n" == line
 
 
 def test_a_closed_stderr_changes_nothing(tmp_path: Path) -> None:
