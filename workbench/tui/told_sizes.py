@@ -9,6 +9,7 @@ and then come up wrong, so after each layout those that changed are told again.
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from textual import events
@@ -23,10 +24,10 @@ class ToldSizes:
     def __init__(self) -> None:
         self._told: WeakKeyDictionary[Widget, Size] = WeakKeyDictionary()
 
-    def watch(self, screen: Screen[None]) -> None:
+    def watch(self, screen: Screen[Any]) -> None:
         screen.screen_layout_refresh_signal.subscribe(screen, self._tell, immediate=True)
 
-    def _tell(self, screen: Screen[None]) -> None:
+    def _tell(self, screen: Screen[Any]) -> None:
         for widget in screen.walk_children(Widget):
             size = widget.outer_size
             if size and self._told.get(widget) != size:
