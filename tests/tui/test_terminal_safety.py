@@ -72,8 +72,17 @@ class OnPty:
     def press(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 
+    @property
+    def pid(self) -> int:
+        return self._pid
+
     def close(self) -> int:
+        """Quit, and wait for the end; its status."""
         self.press("q")
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for the end; its status."""
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             self.read(0.1)
