@@ -18,6 +18,8 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from tests.demo.conversation import FIXTURE, converse
 from tests.docs.blocks import ROOT, Block, blocks
 
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+
 DOCUMENTS = ("README.md", "tutorial.md", "how-to.md")
 
 #: Lines that are not run, and why.
@@ -188,14 +190,14 @@ def test_git_shows_a_recording_as_text_as_the_readme_says(desk: Desk) -> None:
 def test_the_test_of_the_tutorial_is_green_and_a_miss_reads_as_it_says(desk: Desk) -> None:
     assert desk.run("mcp-workbench sessions keep last sum").returncode == 0
     code = only("tutorial.md", "python").text
-    test = desk.folder / "test_sum.py"
-    test.write_text(code)
-    pytest_line = "python -m pytest -q -p no:cacheprovider test_sum.py"
-    done = desk.run(pytest_line)
-    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout
-    test.write_text(code.replace('{"expression": "2+3*4"}', '{"expression": "2+3"}'))
-    done = desk.run(pytest_line)
-    assert done.returncode == 1
+    (desk.folder / "test_sum.py").write_text(code)
+    other = code.replace('{"expression": "2+3*4"}', '{"expression": "2+3"}').replace(
+        "test_the_", "test_another_"
+    )
+    (desk.folder / "test_other.py").write_text(other)
+    done = desk.run("python -m pytest -q -rA -p no:cacheprovider test_sum.py test_other.py")
+    assert "PASSED test_sum.py::test_the_sum_is_right" in done.stdout, done.stdout
+    assert "1 failed, 1 passed" in done.stdout
     told = re.sub(r"#\d+", "#9", " ".join(done.stdout.split()))
     assert " ".join(MISS.split()) in told
 
