@@ -245,7 +245,7 @@ class ItemsPane(Pane):
         number = self.current.number if self.current is not None else 0
         item = self.item
         open_runs = self.desk.runs.open(number)
-        self.progress.set_running([run.running for run in open_runs])
+        self.progress.set_running([run.running for run in open_runs], item.name if item else "")
         self.progress.display = bool(open_runs)
         self.recent.show(self.desk.runs.recent(number, self.method), self._room_below())
         run = self._run(number, item) if item is not None else None

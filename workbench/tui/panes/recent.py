@@ -15,7 +15,7 @@ from workbench.tui.runs import Run
 from workbench.tui.safe import safe_cut
 
 #: Calls that are shown at most.
-MOST = 10
+MOST = 40
 
 #: Rows that must be left for it to be worth a look: a blank one, a heading, two calls.
 LEAST_ROOM = 4

@@ -54,13 +54,16 @@ class ProgressLine(Widget):
         super().__init__(id=id, classes=classes)
         self._now = now
         self._calls: tuple[Running, ...] = ()
+        self._own: str | None = None
         self._timer: Timer | None = None
 
-    def set_running(self, running: Sequence[Running]) -> None:
-        """Show these calls, oldest first."""
+    def set_running(self, running: Sequence[Running], own: str | None = None) -> None:
+        """Show these calls, oldest first. A single one needs no name if it is that of ``own``, which
+        is on the screen anyway, or if nothing is said of that."""
         new = tuple(running)
-        if new == self._calls:
+        if new == self._calls and own == self._own:
             return
+        self._own = own
         layout = bool(new) != bool(self._calls) or len(new) != len(self._calls)
         self._calls = new
         if new and self._timer is None and self.is_mounted:
@@ -90,7 +93,8 @@ class ProgressLine(Widget):
 
     def _draw(self, pen: Pen, call: Running, width: int) -> None:
         marks = marks_of(self)
-        name = call.name if len(self._calls) > 1 else "running"
+        alone = len(self._calls) == 1 and self._own in (None, call.name)
+        name = "running" if alone else call.name
         label = max(min(width // 4, 24), 7)
         shown = safe_cut(name, label, marks.ellipsis)
         pen.blank()

@@ -19,6 +19,9 @@ from workbench.tui.safe import safe_cut, safe_fit
 from workbench.tui.widgets.columns import GAP, share
 from workbench.tui.widgets.line_list import TEXT, LineList
 
+#: What the first column may take where not all fits: names are what one looks for, so they are cut last.
+_NAMES = 0.6
+
 #: Cells of a text that are measured to find a column's width.
 _MEASURED = 120
 
@@ -164,7 +167,7 @@ class Rows(LineList):
             return [Segment(" "), Segment(title, self.style_of("quiet"))]
         segments = self.cursor_mark(index, row.mark, row.mark_role)
         tail = min(self._tail, inner // 3)
-        widths = share(self._needs, inner - (tail + GAP if tail else 0))
+        widths = share(self._needs, inner - (tail + GAP if tail else 0), most=_NAMES)
         plain = self.style_of("text", current)
         for place, room in enumerate(widths):
             if not room:
