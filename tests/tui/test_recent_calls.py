@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.at_work import at_work, demo_target
+from tests.tui.at_work import at_work, demo_target, reading
+from workbench.demo.recording import RECORDING
+from workbench.store.reader import Reader
+from workbench.tui.opened import RecordingDesk
 
 pytestmark = pytest.mark.anyio
 
@@ -45,3 +48,10 @@ async def test_a_small_terminal_leaves_its_rows_to_the_list() -> None:
         await work.press("enter", *"1+1", "enter")
         await work.shows("result")
         assert "recent calls" not in work.text
+
+
+async def test_a_recording_shows_the_calls_that_were_recorded() -> None:
+    async with reading(RecordingDesk(Reader.open(RECORDING)), size=(120, 40)) as work:
+        await work.shows("recent calls", "✗ break_down")
+        await work.press("right_square_bracket")
+        await work.shows("recent calls", "✓ weather://Oslo/metric")

@@ -247,7 +247,7 @@ class ItemsPane(Pane):
         open_runs = self.desk.runs.open(number)
         self.progress.set_running([run.running for run in open_runs], item.name if item else "")
         self.progress.display = bool(open_runs)
-        self.recent.show(self.desk.runs.recent(number, self.method), self._room_below())
+        self._show_recent()
         run = self._run(number, item) if item is not None else None
         outcome = run.outcome if run is not None else None
         state = (run.key, outcome is not None) if run is not None else None
@@ -264,6 +264,10 @@ class ItemsPane(Pane):
         else:
             self.result.clear()
         self.post_message(Hints())
+
+    def _show_recent(self) -> None:
+        number = self.current.number if self.current is not None else 0
+        self.recent.show(self.desk.runs.recent(number, self.method), self._room_below())
 
     # Layout.
 
@@ -282,6 +286,7 @@ class ItemsPane(Pane):
         height = self.size.height
         wide = self.has_class("wide")
         self.list.display = wide or height >= TIGHT or not self.side.has_focus_within
+        self._show_recent()
         if not height or wide:
             self.list.styles.height = "1fr"
             return
