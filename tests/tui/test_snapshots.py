@@ -18,6 +18,7 @@ from workbench.demo.recording import RECORDING
 from workbench.store.reader import Reader
 from workbench.tui.app import Workbench
 from workbench.tui.desk import Desk
+from workbench.tui.dock import Dock
 from workbench.tui.opened import RecordingDesk
 
 
@@ -29,6 +30,24 @@ def _same_time_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.undo()
     time.tzset()
 
+
+async def at_rest(app: Workbench, pilot: Pilot[Any]) -> None:
+    """Wait until the screen has shown the same for as long as anything could still be under way."""
+    since, before = time.monotonic(), ""
+
+    def same() -> bool:
+        nonlocal since, before
+        strips = app.screen._compositor.render_strips(app.size)
+        now = "\n".join("".join(segment.text for segment in strip) for strip in strips)
+        if now != before:
+            since, before = time.monotonic(), now
+        return time.monotonic() - since > AT_REST
+
+    await until(pilot, same)
+
+
+#: Nothing on the screen takes this long to follow what it shows (seconds).
+AT_REST = 0.8
 
 NEXT = "right_square_bracket"
 
@@ -70,7 +89,8 @@ def test_it_looks_as_it_did(
         await until(pilot, lambda: size < (60, 15) or (app._main.pane and app._main.pane.has_focus_within))
         await pilot.press(*keys)
         await until(pilot, lambda: app.keys.idle)
-        await pilot.pause(0.3)
+        await until(pilot, lambda: app._main.query_one(Dock).frames.row is not None)
+        await at_rest(app, pilot)
 
     try:
         assert snap_compare(app, terminal_size=size, run_before=play)
