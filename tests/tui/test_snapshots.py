@@ -20,6 +20,7 @@ from workbench.tui.app import Workbench
 from workbench.tui.desk import Desk
 from workbench.tui.dock import Dock
 from workbench.tui.opened import RecordingDesk
+from workbench.tui.screens.main import LOW
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +90,7 @@ def test_it_looks_as_it_did(
         await until(pilot, lambda: size < (60, 15) or (app._main.pane and app._main.pane.has_focus_within))
         await pilot.press(*keys)
         await until(pilot, lambda: app.keys.idle)
-        await until(pilot, lambda: app._main.query_one(Dock).frames.row is not None)
+        await until(pilot, lambda: size[1] < LOW or app._main.query_one(Dock).frames.row is not None)
         await at_rest(app, pilot)
 
     try:
