@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from workbench.cli.targets import TargetCommand, target_line
+from workbench.config import are_given
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,15 +26,42 @@ no_mouse_option = click.option(
 )
 
 
-@click.command(cls=TargetCommand)
+class ScreenCommand(TargetCommand):
+    """Reads a plain ``-- CMD ARGS…`` after the first paint, because what reads targets takes half as
+    long to load as the screen. Everything else is read, and refused, before it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        if are_given() or not _are_ours(args[:end]) or args[end:] == ["--"]:
+            return super().parse_args(ctx, args)
+        ctx.obj = args[end:]
+        return click.Command.parse_args(self, ctx, args[:end])
+
+
+def _are_ours(words: Sequence[str]) -> bool:
+    """Whether words are only options of the screen itself, whole and right."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in ("-o", "--record") and rest:
+            rest.pop(0)
+        elif word not in ("--no-record", "--no-mouse"):
+            return False
+    return True
+
+
+@click.command(cls=ScreenCommand)
 @record_option
 @no_record_option
 @no_mouse_option
 @click.pass_context
 def screen(ctx: click.Context, path: str | None, no_record: bool, no_mouse: bool) -> int:
     """Open the screen on any number of servers."""
+    if isinstance(ctx.obj, list):
+        words: list[str] = ctx.obj
+        return _open(_reading(words) if words else [], None, path, no_record, no_mouse)
     line = target_line(ctx)
-    return _open(line.targets, _with_mouse(line.settings, no_mouse), path, no_record)
+    return _open(line.targets, line.settings, path, no_record, no_mouse)
 
 
 @click.command()
@@ -44,13 +73,24 @@ def demo(path: str | None, no_record: bool, no_mouse: bool) -> int:
 
     Nothing is fetched: the server and the recording are part of the program.
     """
-    from workbench.config import load_settings
+    if are_given():
+        from workbench.config import load_settings
 
-    settings = _with_mouse(load_settings(), no_mouse)
-    return _open(demo_targets(settings), settings, path, no_record)
+        settings = load_settings()
+        return _open(demo_targets(settings), settings, path, no_record, no_mouse)
+    return _open(demo_targets, None, path, no_record, no_mouse)
 
 
-def demo_targets(settings: Settings) -> list[Target]:
+def _reading(words: list[str]) -> Callable[[], list[Target]]:
+    def read() -> list[Target]:
+        from workbench.config import parse_targets
+
+        return parse_targets(words)
+
+    return read
+
+
+def demo_targets(settings: Settings | None = None) -> list[Target]:
     """The demo server over stdio, and the recording of it replayed as a mock server."""
     from workbench.config import parse_targets
     from workbench.demo.recording import RECORDING
@@ -74,13 +114,23 @@ def open_recording(file: str, no_mouse: bool) -> int:
 
     selection = resolve(file)
     _needs_terminal("to look at a recording in a script, use mcp-workbench sessions show or frames")
-    from workbench.config import load_settings
     from workbench.tui.app import run
 
-    return run([], recording=selection, settings=_with_mouse(load_settings(), no_mouse))
+    settings = None
+    if are_given():
+        from workbench.config import load_settings
+
+        settings = load_settings()
+    return run([], recording=selection, settings=settings, mouse=not no_mouse)
 
 
-def _open(targets: list[Target], settings: Settings, path: str | None, no_record: bool) -> int:
+def _open(
+    targets: Sequence[Target] | Callable[[], Sequence[Target]],
+    settings: Settings | None,
+    path: str | None,
+    no_record: bool,
+    no_mouse: bool,
+) -> int:
     if path and no_record:
         raise UsageError("--record and --no-record contradict each other; leave one out")
     if path and os.path.exists(path):
@@ -88,11 +138,8 @@ def _open(targets: list[Target], settings: Settings, path: str | None, no_record
     _needs_terminal("in a script, use probe, request, call, read or prompt")
     from workbench.tui.app import run
 
-    return run(targets, record=settings.record and not no_record, path=path, settings=settings)
-
-
-def _with_mouse(settings: Settings, no_mouse: bool) -> Settings:
-    return settings.model_copy(update={"mouse": False}) if no_mouse else settings
+    record = not no_record and (settings is None or settings.record)
+    return run(targets, record=record, path=path, settings=settings, mouse=not no_mouse)
 
 
 def _needs_terminal(instead: str) -> None:

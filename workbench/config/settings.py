@@ -10,7 +10,6 @@ misspelt one would otherwise be ignored in silence.
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,14 +17,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from workbench.config.place import ELSEWHERE, PREFIX, settings_path
 from workbench.config.targets import Timeouts, first_fault
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.errors import UsageError
-
-PREFIX = "MCP_WORKBENCH_"
-
-#: Variables with our prefix that are no settings of this file: the file's place and the store's.
-_ELSEWHERE = frozenset(("config", "store"))
 
 
 class Settings(BaseModel):
@@ -47,22 +42,6 @@ class Settings(BaseModel):
     animation: bool = False
     keys: dict[str, str] = Field(default_factory=dict)
     config: tuple[str, ...] = ()
-
-
-def settings_path(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the settings file is (it need not exist)."""
-    environ = os.environ if environ is None else environ
-    named = environ.get(f"{PREFIX}CONFIG")
-    if named:
-        return Path(named).expanduser()
-    home = Path(environ.get("HOME") or Path.home())
-    if sys.platform == "win32":
-        folder = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        folder = home / "Library" / "Application Support"
-    else:
-        folder = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    return folder / "mcp-workbench" / "config.toml"
 
 
 def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -102,7 +81,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
         setting = name.removeprefix(PREFIX).lower()
         if setting.startswith("timeouts_"):
             timeouts[setting.removeprefix("timeouts_")] = value
-        elif setting in Settings.model_fields and setting not in (*_ELSEWHERE, "keys", "timeouts"):
+        elif setting in Settings.model_fields and setting not in (*ELSEWHERE, "keys", "timeouts"):
             values[setting] = value
     if timeouts:
         values["timeouts"] = timeouts

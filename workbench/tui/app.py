@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -77,14 +77,16 @@ class Workbench(App[int], inherit_bindings=False):
 
 
 def run(
-    targets: Sequence[Target],
+    targets: Sequence[Target] | Callable[[], Sequence[Target]],
     *,
     record: bool = True,
     path: str | None = None,
     settings: Settings | None = None,
     recording: Selection | None = None,
+    mouse: bool = True,
 ) -> int:
-    """Show targets (any number, also none), or a recording; returns the exit status."""
+    """Show targets (any number, also none; or what reads them, which is called after the first
+    paint), or a recording; returns the exit status."""
     desk: Desk
     if recording is not None:
         desk = _recording_desk(recording)
@@ -93,7 +95,7 @@ def run(
 
         desk = LiveDesk(targets, record=record, path=path, settings=settings)
     theme = settings.theme if settings is not None else ""
-    mouse = settings.mouse if settings is not None else True
+    mouse = mouse and (settings is None or settings.mouse)
     app = Workbench(desk, theme=theme, animation=settings.animation if settings is not None else False)
     ending = _Ending(app, desk)
     try:

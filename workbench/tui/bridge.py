@@ -9,7 +9,7 @@ with ``call_soon``, and changes come out as one merged message.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
@@ -30,14 +30,17 @@ class LiveDesk(Desk):
 
     def __init__(
         self,
-        targets: Sequence[Target],
+        targets: Sequence[Target] | Callable[[], Sequence[Target]],
         *,
         record: bool = True,
         path: str | None = None,
         settings: Settings | None = None,
     ) -> None:
         super().__init__()
-        self._targets = list(targets)
+        #: What to connect to, or what reads it when the first paint is done.
+        self._wanted = targets
+        #: What was typed before the session had begun.
+        self._typed: list[Target] = []
         self._options: dict[str, Any] = {"record": record, "path": path}
         self._settings = settings
         self._thread: SessionThread | None = None
@@ -61,6 +64,7 @@ class LiveDesk(Desk):
 
     def _open(self) -> None:
         try:
+            targets = self._wanted() if callable(self._wanted) else self._wanted
             from workbench.session import SessionThread
             from workbench.session.live import ANSWERABLE
 
@@ -72,14 +76,14 @@ class LiveDesk(Desk):
             self.changed()
             return
         self.reader = self._thread.session.reader
-        self._thread.call_soon(self._begin)
+        self._thread.call_soon(self._begin, targets)
 
-    def _begin(self) -> None:
+    def _begin(self, targets: Sequence[Target]) -> None:
         """In the session's thread, as everything below that begins with ``_do``."""
         assert self._thread is not None
         self._thread.session.listen(self._heard)
         with self._beginning:
-            for target in self._targets:
+            for target in (*targets, *self._typed):
                 self._thread.session.connect(target)
             self._begun = True
         self.changed()
@@ -97,7 +101,7 @@ class LiveDesk(Desk):
 
     @property
     def opening(self) -> str:
-        waits = bool(self._targets) and not self.failed and not self._begun
+        waits = bool(self._wanted or self._typed) and not self.failed and not self._begun
         return "opening the session" if waits else ""
 
     def _connections(self) -> list[Connection]:
@@ -157,7 +161,7 @@ class LiveDesk(Desk):
         with self._beginning:
             if not self._begun:
                 # The session begins with it.
-                self._targets += targets
+                self._typed += targets
                 self.changed()
                 return ""
         assert self._thread is not None

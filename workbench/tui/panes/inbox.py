@@ -73,7 +73,7 @@ class InboxPane(Pane):
         self.form.display = inquiry is not None
         self.head.lay(lambda width: _question(inquiry, width))
         if inquiry is not None:
-            self.form.set_form(_model(inquiry))
+            self.form.set_form(_model(inquiry), sent=self._result)
         if was_here:
             self.rows.focus()
         self.post_message(Hints())
@@ -130,12 +130,17 @@ class InboxPane(Pane):
         inquiry = self.inquiry
         if inquiry is None:
             return
-        if inquiry.method == "elicitation/create":
-            self._answer(inquiry, f'{{"action":"accept","content":{message.text}}}', "accepted")
-        elif inquiry.method == "sampling/createMessage":
-            self._answer(inquiry, _sampled(message.text, self.form.by_hand), "answered")
-        else:
-            self._answer(inquiry, message.text, "answered")
+        how = "accepted" if inquiry.method == "elicitation/create" else "answered"
+        self._answer(inquiry, self._result(message.text), how)
+
+    def _result(self, text: str) -> str:
+        """The result that answers with what the form holds."""
+        method = self._shown.method if self._shown is not None else ""
+        if method == "elicitation/create":
+            return f'{{"action":"accept","content":{text}}}'
+        if method == "sampling/createMessage":
+            return _sampled(text, self.form.by_hand)
+        return text
 
     def do_decline(self) -> None:
         inquiry = self.inquiry

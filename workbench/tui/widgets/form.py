@@ -9,6 +9,8 @@ is no JSON at all keeps fields from being sent. By hand (``e``), anything goes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -20,6 +22,9 @@ from workbench.tui.safe import safe_json
 from workbench.tui.widgets.field_keys import FieldKeys
 from workbench.tui.widgets.form_state import FormState
 from workbench.tui.widgets.json_area import MAX_EDITED, JsonArea
+
+#: Makes what is sent (JSON text) of the arguments (JSON text).
+Sent = Callable[[str], str]
 
 
 class Form(Vertical):
@@ -62,6 +67,7 @@ class Form(Vertical):
         self._state = FormState(self._model)
         self._raw: str | None = None
         self._warned: str | None = None
+        self._sent: Sent | None = None
 
     def compose(self) -> ComposeResult:
         yield JsonArea()
@@ -72,10 +78,12 @@ class Form(Vertical):
 
     # What goes down.
 
-    def set_form(self, model: FormModel, text: str | None = None) -> None:
+    def set_form(self, model: FormModel, text: str | None = None, *, sent: Sent | None = None) -> None:
         """Show a form, filled in from arguments if ``text`` (JSON) is given. A model without
-        fields but with a reason opens as JSON."""
+        fields but with a reason opens as JSON. ``sent`` makes what goes out of the arguments,
+        where that is more than they are: the wire line shows it."""
         self._model = model
+        self._sent = sent
         self._warned = None
         entries = entries_of(model, text) if text is not None and not model.reason else None
         self._state = FormState(model, entries)
@@ -159,7 +167,7 @@ class Form(Vertical):
 
     def _update(self) -> None:
         fields = self.query_one(FieldKeys)
-        fields.wire = self.wire
+        fields.wire = self.wire if self._sent is None else self._sent(self.wire)
         fields.note = self._note()
         fields.update()
         self.post_message(self.Changed(self))

@@ -360,6 +360,8 @@ class FrameLog(LineList):
     def on_resize(self) -> None:
         if self._follow:
             self._grow()
+        # The list behind this class scrolls to its cursor next, which changes what is below.
+        self.call_after_refresh(self._tell_status)
 
     def on_unmount(self) -> None:
         self.close()
