@@ -70,7 +70,7 @@ class ResourcesPane(ItemsPane):
         row = super().row_of(item)
         media = item.value.get("mimeType")
         named = item.title if item.title != item.name else item.description
-        cells = (Cell(item.name), Cell(named, "quiet"))
+        cells = (Cell(item.name or item.title), Cell(named if item.name else "", "quiet"))
         words = [media if isinstance(media, str) and not self.has_class("wide") else "", row.tail]
         return row._replace(cells=cells, tail="  ".join(word for word in words if word))
 

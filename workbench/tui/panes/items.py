@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -116,7 +117,7 @@ class ItemsPane(Pane):
         words = [*(mark for mark in item.marks if mark in _TOLD), _CHANGES.get(item.change, "")]
         tail = "  ".join(word for word in words if word)
         role: Role = "finding" if item.change else "quiet"
-        cells = (Cell(item.name), Cell(item.signature or "()", "quiet"))
+        cells = (Cell(item.name or item.title), Cell(item.signature or "()", "quiet"))
         return RowSpec(
             item.name, cells, tail=tail, tail_role=role, search=f"{item.name} {item.title} {item.description}"
         )
@@ -133,8 +134,8 @@ class ItemsPane(Pane):
             if seen != self._seen:
                 self._seen = seen
                 items = self.items_of(view)
-                self._items = {item.name: item for item in items}
-                self.list.rows.set_rows(self.rows_of(items), empty=self._nothing(view))
+                rows, self._items = _keyed(self.rows_of(items), items)
+                self.list.rows.set_rows(rows, empty=self._nothing(view))
                 self._fit()
         self._show_item()
         self._show_run()
@@ -409,6 +410,22 @@ class ItemsPane(Pane):
         self.form.start()
         if not self.form.by_hand:
             self.form.toggle()
+
+
+def _keyed(rows: Sequence[RowSpec], items: Sequence[Item]) -> tuple[list[RowSpec], dict[str, Item]]:
+    """Rows with keys of their own, and the item of each: servers list a name twice, or none at all."""
+    keyed: list[RowSpec] = []
+    found: dict[str, Item] = {}
+    times: Counter[str] = Counter()
+    left = iter(items)
+    for row in rows:
+        if not row.heading:
+            times[row.key] += 1
+            nth = times[row.key]
+            row = row._replace(key=row.key if nth == 1 else f"{row.key}\0{nth}")
+            found[row.key] = next(left)
+        keyed.append(row)
+    return keyed, found
 
 
 def _definition(item: Item | None) -> list[Line]:
