@@ -1,69 +1,54 @@
-"""The whole screen on a server whose every text tries to command the terminal it is shown on."""
+"""A server whose every text tries to command the terminal, on a small screen and in a target's name."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-import pytest
-
+from tests.cli.command import PROGRAM
 from tests.cli.hostile import ATTACK
-from tests.tui.on_pty import OnPty, on_pty
-from tests.tui.test_hostile_text import OWN
+from tests.tui.test_terminal_safety import FORBIDDEN, OWN, OnPty
 
 HOSTILE = [sys.executable, "-m", "tests.cli.hostile"]
-
-#: Commands the attack holds; the program itself uses none of them so.
-COMMANDS = (b"\x1b[2J", b"\x1b]0;", b"\x1b]52;", b"\x9bm", b"\x9d0;")
 
 END = "\x1b[F"
 
 
-def walk(terminal: OnPty) -> None:
-    """Everything that shows a server's text: each pane, a result, a frame as JSON, raw and hex."""
-    terminal.wait_for("ready", "Tools 1", "argument")
-    terminal.press("\r")
-    terminal.wait_for("enter run")
-    terminal.press("\r")
-    terminal.wait_for("result", "and more")
-    terminal.press("\x1b")
-    for shown in ("templates", "what", "logger", "as offered"):
-        terminal.press("]")
-        terminal.wait_for(shown)
-    terminal.press(END)
-    terminal.wait_for("last 1 of 1 lines")
-    terminal.press("]]")
-    terminal.wait_for("following", "tools/list")
-    terminal.press("\r")
-    terminal.wait_for("jsonrpc")
-    terminal.press("vv")
-    terminal.wait_for("00000000")
-    terminal.press("?")
-    terminal.wait_for("Keys that work now")
-    terminal.press("?")
-    terminal.wait_for("raw, hex")
-    terminal.press("q")
-
-
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50)])
-def test_nothing_a_server_says_commands_the_terminal(width: int, height: int) -> None:
-    words = ["--no-record", "--name", "evil", "--", *HOSTILE]
-    with on_pty(words, width=width, height=height) as terminal:
-        walk(terminal)
-        assert terminal.wait_for_end() == 0
-    written = bytes(terminal.written)
-    for command in COMMANDS:
-        assert command not in written
+def assert_harmless(written: bytes) -> None:
     assert written.count(b"\x1b[?1049l") == 1
-    rest = OWN.sub(b"", written).decode("utf-8", "replace")
-    hidden = {character for character in ATTACK if not character.isprintable()}
-    assert not set(rest) & (hidden - set("\r\n"))
+    for command in (b"\x1b[2J", b"\x1b]0;", b"\x1b]52;"):
+        assert command not in written
+    assert FORBIDDEN.search(OWN.sub(b"", written).decode("utf-8", "replace")) is None
 
 
-def test_a_target_named_like_an_attack_is_shown_and_not_obeyed() -> None:
-    words = ["--no-record", "--name", f"x{ATTACK}", "--", "no-such-program"]
-    with on_pty(words) as terminal:
-        terminal.wait_for("not started", "no-such-program")
-        terminal.press("q")
-        terminal.wait_for_end()
-    for command in COMMANDS:
-        assert command not in bytes(terminal.written)
+def test_filled_in_run_and_read_to_the_end_on_a_small_screen_nothing_of_a_server_is_obeyed(
+    tmp_path: Path,
+) -> None:
+    words = [*PROGRAM, "--no-record", "--name", "evil", "--", *HOSTILE]
+    shown = OnPty(words, tmp_path, (80, 24))
+    for keys, text in (
+        ("", "Tools 1"),
+        ("\r", "enter run"),
+        ("\r", "and more"),
+        ("]]", "what"),
+        ("]]", "as offered"),
+        (END, "last 1 of 1 lines"),
+        ("]]", "tools/list"),
+        ("\r", "jsonrpc"),
+        ("vv", "00000000"),
+        ("?", "Keys that work now"),
+        ("?", "raw, hex"),
+    ):
+        shown.press(keys)
+        shown.wait_for(text)
+    assert shown.close() == 0
+    assert_harmless(shown.written)
+
+
+def test_a_target_named_like_an_attack_is_shown_and_not_obeyed(tmp_path: Path) -> None:
+    words = [*PROGRAM, "--no-record", "--name", f"x{ATTACK}", "--", "no-such-program"]
+    shown = OnPty(words, tmp_path, (80, 24))
+    shown.wait_for("not started")
+    assert "no-such-program" in shown.wait_for("connects again")
+    assert shown.close() == 0
+    assert_harmless(shown.written)
