@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from workbench.tui.commands import PANES, Command, key_text
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Bit, Fixed, Line, Lines
+from workbench.tui.status import StatusLine
 from workbench.tui.widgets.rows import Cell, Rows, RowSpec
 
 
@@ -35,6 +36,7 @@ class PaletteOverlay(ModalScreen[str | None]):
             yield Fixed(id="top")
             yield LineInput(":", ghost="an action")
             yield Rows(empty="no action of that name")
+            yield StatusLine()
 
     def on_mount(self) -> None:
         self.query_one("#top", Fixed).lay(lambda _: [[]])
@@ -49,6 +51,7 @@ class PaletteOverlay(ModalScreen[str | None]):
             if command.name != "palette"
         ]
         self.query_one(Rows).set_rows(rows)
+        self.query_one(StatusLine).show([("enter", "do it"), ("up down", "choose"), ("esc", "back")], ())
         self.query_one(LineInput).focus()
 
     def on_key(self, event: events.Key) -> None:
@@ -102,6 +105,7 @@ class HelpOverlay(ModalScreen[None]):
         with Vertical(id="panel"):
             yield Fixed(id="top")
             yield Lines()
+            yield StatusLine()
 
     def on_mount(self) -> None:
         self.query_one("#top", Fixed).lay(
@@ -109,6 +113,7 @@ class HelpOverlay(ModalScreen[None]):
         )
         lines = self.query_one(Lines)
         lines.lay(lambda _: self._lines())
+        self.query_one(StatusLine).show([("esc", "back")], ())
         lines.focus()
 
     def _lines(self) -> list[Line]:
