@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.targets import ROOT, server
 from tests.wire.stage import arguments, call_tool, gone, text_of, until
-from workbench.config import parse_targets
+from workbench.config import Target, parse_targets
 from workbench.core.frame import Kind
 from workbench.core.lifecycle import State
 from workbench.errors import ConnectionFailed, RecordingError
@@ -295,3 +295,10 @@ async def test_a_recording_stands_in_for_its_server(tmp_path: Path) -> None:
         assert (await connection.request("tools/call", '{"name":"other"}')).how == "error"
         await connection.close()
         assert connection.view.state is State.CLOSED
+
+
+async def test_a_connection_is_never_named_after_a_credential_in_its_command() -> None:
+    async with Session.open(record=False) as session:
+        target = Target(command=sys.executable, args=("--token", "hush-hush-1234567"))
+        connection = session.connect(target, listing=False)
+        assert "hush" not in connection.name

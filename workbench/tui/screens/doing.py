@@ -304,6 +304,7 @@ class Doing(_Base):
     def do_keep(self) -> None:
         view, source = self.view, self.desk.source
         if source is None:
+            self.say("Nothing of this session is recorded; start without --no-record to keep it.", bad=True)
             return
         pinned = self.query_one(Dock).frames.pinned
         several = len(self.desk.views) > 1
