@@ -7,6 +7,7 @@ from textual import events
 from textual.geometry import Size
 from textual.widget import Widget
 
+from tests.servers.targets import server
 from tests.tui.at_work import AtWork, at_work, demo_target
 from tests.tui.stage import Stage
 from tests.tui.waiting import until
@@ -98,3 +99,13 @@ async def test_panes_stand_side_by_side_where_there_is_room_for_both() -> None:
         for name in ("tools", "resources", "prompts", "logs"):
             await work.until(lambda name=name: work.main.panes[name].has_class("wide"))
             await work.press("right_square_bracket")
+
+
+async def test_a_long_form_takes_the_rows_that_are_there_and_its_wire_line_stays_with_it() -> None:
+    async with at_work([server("wants_many_arguments", name="many")]) as work:
+        await work.ready()
+        await work.press("enter", *"abc")
+        await work.shows('wire        {"field_24":"abc"}')
+        fields = [line for line in work.lines() if line.strip("› ").startswith("field_")]
+        assert len(fields) >= 7
+        assert "as listed" not in work.text

@@ -114,7 +114,8 @@ class Fixed(Widget):
 
 
 class Lines(LineView):
-    """Lines that scroll; without a cursor. ``stick`` keeps the end in view while it grows."""
+    """Lines that scroll; without a cursor. ``stick`` keeps the end in view while it grows; with
+    fewer than ``least`` rows, too few to read in, nothing is shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "by(-1)", "up", show=False),
@@ -125,8 +126,11 @@ class Lines(LineView):
         Binding("end", "edge(1)", "end", show=False),
     ]
 
-    def __init__(self, *, stick: bool = False, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(
+        self, *, stick: bool = False, least: int = 0, id: str | None = None, classes: str | None = None
+    ) -> None:
         super().__init__(id=id, classes=classes)
+        self._least = least
         self._layout: Layout = lambda _: []
         self._lines: list[Line] = []
         self._stick = stick
@@ -135,7 +139,7 @@ class Lines(LineView):
     def lay(self, layout: Layout) -> None:
         """Show what this makes of the width, from where it was scrolled to."""
         self._layout = layout
-        self._lines = layout(max(self.size.width, 1))
+        self._lines = layout(max(self.size.width, 1)) if self.size.height >= self._least else []
         size = Size(0, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size

@@ -44,8 +44,9 @@ ROOMY = 20
 
 _NEVER = object()
 
-#: Rows of a definition that are laid out; the whole is opened.
+#: Rows of a definition that are laid out; the whole is opened. With fewer rows there is nothing to read.
 _LISTED = 400
+_LEAST_LISTED = 5
 
 #: Marks that stand in the list; the others are told with the item.
 _TOLD = ("asks", "task", "destructive")
@@ -72,7 +73,7 @@ class ItemsPane(Pane):
         self.form = Form()
         self.progress = ProgressLine()
         self.result = ResultView()
-        self.listed = Lines(classes="listed")
+        self.listed = Lines(least=_LEAST_LISTED, classes="listed")
         self._items: dict[str, Item] = {}
         self._shown_item: tuple[int, Item] | None = None
         self._shown_run: object = _NEVER
@@ -256,6 +257,7 @@ class ItemsPane(Pane):
             return
         self._shown_run = state
         self.result.display = run is not None
+        self.set_class(run is not None, "called")
         self._fit()
         self.listed.display = run is None
         if run is not None and outcome is not None:
