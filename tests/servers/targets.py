@@ -18,6 +18,7 @@ def server(module: str, /, *args: str, timeouts: dict[str, float] | None = None,
         command=sys.executable,
         args=("-m", f"tests.servers.{module}", *args),
         cwd=options.pop("cwd", str(ROOT)),
+        era=options.pop("era", "legacy"),
         timeouts=Timeouts(**{"start": 20, "request": 20, "shutdown": 5} | (timeouts or {})),
         **options,
     )

@@ -14,7 +14,7 @@ import psutil
 
 from workbench.config import Target
 from workbench.core.actions import Outcome
-from workbench.core.frame import Channel, Direction, Unit
+from workbench.core.frame import Channel, Direction, Stream, Unit
 from workbench.wire.connection import Connection
 
 
@@ -23,7 +23,10 @@ class MemorySink:
 
     def __init__(self) -> None:
         self.units: list[Unit] = []
+        self.streams: dict[int, Stream] = {}
+        self.findings: list[tuple[int, str, str, str]] = []
         self.room = True
+        self._streams = 0
 
     def put(self, unit: Unit) -> int:
         self.units.append(unit)
@@ -31,6 +34,16 @@ class MemorySink:
 
     def has_room(self) -> bool:
         return self.room
+
+    def new_stream(self) -> int:
+        self._streams += 1
+        return self._streams
+
+    def stream(self, stream: Stream) -> None:
+        self.streams[stream.number] = stream
+
+    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
+        self.findings.append((seq, rule, severity, pointer))
 
     def bodies(self, channel: Channel, direction: Direction = Direction.TO_CLIENT) -> list[bytes]:
         return [unit.data for unit in self.units if unit.channel is channel and unit.direction is direction]

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.core.pending import Timeouts as CoreTimeouts
@@ -70,6 +70,11 @@ class Root(BaseModel):
 class Target(BaseModel):
     """One server to connect to.
 
+    ``transport`` is ``stdio`` (``command``, ``args``, ``env``, ``cwd``), ``http`` or ``sse`` (``url``,
+    ``headers``), or the name of one that another package brings (``url`` is then its address, as it
+    likes it). ``http`` finds out by itself when a server only has the older HTTP with SSE. ``era``
+    is how the first contact is made: ``legacy`` begins with ``initialize``, ``modern`` with
+    ``server/discover``, ``auto`` finds out.
     ``env`` is merged over the inherited environment. ``offer`` is the revision to offer, any text.
     ``capabilities`` are the client's, ``None`` for everything the workbench can do in that
     revision. ``require`` are dotted server capabilities without which the connection is of no use.
@@ -80,9 +85,12 @@ class Target(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = ""
-    transport: Literal["stdio"] = "stdio"
-    command: str
+    transport: str = "stdio"
+    command: str = ""
     args: tuple[str, ...] = ()
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    era: Literal["auto", "legacy", "modern"] = "auto"
     env: dict[str, EnvironmentValue] = Field(default_factory=dict)
     cwd: str | None = None
     offer: str = LATEST_HANDSHAKE
@@ -94,6 +102,14 @@ class Target(BaseModel):
     timeouts: Timeouts = Timeouts()
     recording: str | None = None
     origin: str = "command line"
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Target:
+        if self.transport == "stdio" and not self.command:
+            raise ValueError("a stdio server needs a command")
+        if self.transport != "stdio" and not self.url:
+            raise ValueError(f"a server over {self.transport} needs a URL")
+        return self
 
     @property
     def offered_capabilities(self) -> dict[str, Any]:

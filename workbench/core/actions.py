@@ -91,11 +91,19 @@ def error_sentence(error: Any) -> str:
 class Send(NamedTuple):
     """Write this body. ``about`` says what it is for: a method, ``cancel``, ``raw``, ``user``, or
     ``policy …`` for a request that was answered without asking anybody; ``id`` is the JSON text
-    of the id it carries (or answers), if any."""
+    of the id it carries (or answers), if any. ``headers`` are for a transport that has headers."""
 
     body: bytes
     about: str
     id: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Abandon(NamedTuple):
+    """Close the stream on which the answer to the request with this id (JSON text) is awaited,
+    which is how the stateless era cancels over HTTP ("Cancellation", 2026-07-28)."""
+
+    id: str
 
 
 class Completed(NamedTuple):
@@ -172,7 +180,18 @@ class Odd(NamedTuple):
     seq: int
 
 
-Action = Send | Completed | Progressed | PeerRequest | PeerCancelled | Notified | StateChanged | Late | Odd
+Action = (
+    Send
+    | Abandon
+    | Completed
+    | Progressed
+    | PeerRequest
+    | PeerCancelled
+    | Notified
+    | StateChanged
+    | Late
+    | Odd
+)
 
 #: The oddities a conversation finds beyond the defects of a body.
 ODDITIES = {

@@ -88,6 +88,11 @@ class Calling:
             ended.append((call, Outcome("timeout", call.age(now), why=_why(call, now))))
         return ended
 
+    def unanswered(self, id_text: str) -> Pending | None:
+        """Remove and return the request with this id, which will get no answer."""
+        id = self._issued(id_text)
+        return None if id is None else self._pending.take(id)
+
     def remember_raw(self, id_text: str) -> None:
         """A raw request with this id was sent: its answer is no surprise."""
         keep(self._raw_ids, id_text, False, MAX_REMEMBERED)

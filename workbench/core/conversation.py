@@ -223,8 +223,20 @@ class Conversation:
             actions.append(Completed(call.id, ended))
         return actions
 
-    def receive(self, decoded: Decoded, seq: int, now: float) -> list[Action]:
-        """Take a frame of the peer; ``seq`` is its number. Never raises."""
+    def unanswered(self, id_text: str, why: str, now: float) -> list[Action]:
+        """The request with this id can get no answer any more; the connection goes on, unless it
+        was the handshake's."""
+        call = self._calls.unanswered(id_text)
+        if call is None:
+            return []
+        ended: list[Action] = [Completed(call.id, Outcome("lost", call.age(now), why=why))]
+        return self.happened(Event.LOST, why) + ended if call.id == self._initialize else ended
+
+    def receive(self, decoded: Decoded, seq: int, now: float, answers: str | None = None) -> list[Action]:
+        """Take a frame of the peer; ``seq`` is its number, ``answers`` the id of the request on whose
+        own stream it came. Never raises."""
+        if answers is not None and len(decoded.messages) == 1:
+            decoded = _addressed(decoded, answers)
         actions: list[Action] = []
         for message in decoded.messages:
             actions += self._receive(message, seq, now)
@@ -288,3 +300,12 @@ class Conversation:
         self.server_info = result.get("serverInfo")
         self.server_capabilities = capabilities if isinstance(capabilities, dict) else {}
         self.instructions = instructions if isinstance(instructions, str) else None
+
+
+def _addressed(decoded: Decoded, answers: str) -> Decoded:
+    """An error that names no request, or null, is the answer to the request it came back for
+    (the envelope allows it where the id could not be read, and servers do so on HTTP)."""
+    message = decoded.messages[0]
+    if message.kind is Kind.ERROR and message.id in (None, "null"):
+        return decoded._replace(messages=(message._replace(id=answers),))
+    return decoded

@@ -60,6 +60,18 @@ class Ending(IntEnum):
     NONE = 0
 
 
+def carried_kind(channel: Channel, body: bytes, event: str | None = None) -> Kind | None:
+    """The kind of something on an HTTP connection that is no message whatever its body holds: an
+    answer without a body, a comment, a priming event, the ``endpoint`` of the older transport.
+    ``None`` where the body decides. ``event`` is as in ``Unit``."""
+    if channel == Channel.HTTP:
+        return None if body else Kind.HTTP
+    if channel == Channel.SSE:
+        bare = not body or (event is not None and ('"comment":true' in event or '"name":"endpoint"' in event))
+        return Kind.SSE if bare else None
+    return None
+
+
 #: Kinds that answer a request.
 ANSWERS = frozenset((Kind.RESULT, Kind.ERROR))
 
@@ -82,6 +94,10 @@ class Unit(NamedTuple):
     ``whole``: ``data`` is the body of exactly one frame (its line ending not included).
     Otherwise it is a piece of a byte stream that the recorder splits at ``\\n``; an empty
     chunk tells that the stream of this connection, channel and direction has ended.
+    ``stream`` is the number of the ``Stream`` it came on, 0 for none. ``event`` is set for an event
+    of an SSE stream that had more than data: a JSON object with ``id``, ``name``, ``retry`` (ms)
+    and ``comment`` (true for a comment), each only where it was there, and ``raw`` where the bytes
+    cannot be made again from these and the data.
     Times are nanoseconds: ``wall_ns`` since the epoch (UTC), ``mono_ns`` of the monotonic clock.
     """
 
@@ -93,6 +109,34 @@ class Unit(NamedTuple):
     mono_ns: int
     whole: bool = True
     ending: Ending = Ending.LF
+    stream: int = 0
+    event: str | None = None
+
+
+class Stream(NamedTuple):
+    """One HTTP request and what came back on it: everything but the bodies, which are frames.
+
+    ``number`` counts from 1 within a session and is what frames name in ``stream``. ``verb`` is the
+    HTTP method; ``url`` is the whole URL. Headers are in their order, as on the wire; ``status`` and
+    ``response_headers`` are those of the answer, ``None`` and empty while there is none.
+    ``encoding`` is the content encoding, empty for none, and ``wire_bytes`` the size of the answer's
+    body before decoding where the two differ. Times are wall clock nanoseconds. ``closed_how`` is
+    ``end`` (the answer is complete), ``cut`` (it ended too early), ``closed`` (by us), ``failed`` (no
+    answer came), or empty while it is open.
+    """
+
+    number: int
+    connection: int
+    verb: str
+    url: str
+    request_headers: tuple[tuple[str, str], ...]
+    opened_ns: int
+    status: int | None = None
+    response_headers: tuple[tuple[str, str], ...] = ()
+    encoding: str = ""
+    wire_bytes: int | None = None
+    closed_ns: int | None = None
+    closed_how: str = ""
 
 
 class Frame(NamedTuple):
@@ -103,7 +147,7 @@ class Frame(NamedTuple):
     ``name`` (the tool or prompt name, or the resource URI) are those of the message itself; for
     an answer they are its request's, where the request is known. ``size`` is the number of
     bytes on the wire without the line ending; it differs from ``len(body)`` only where
-    ``spans`` (redaction) says so.
+    ``spans`` (redaction) says so. ``stream`` and ``event`` are as in ``Unit``.
     """
 
     seq: int
@@ -120,6 +164,8 @@ class Frame(NamedTuple):
     id: str | None = None
     name: str | None = None
     spans: tuple[Span, ...] = ()
+    stream: int = 0
+    event: str | None = None
 
 
 class Row(NamedTuple):
@@ -127,7 +173,7 @@ class Row(NamedTuple):
     first bytes (at most ``PREVIEW_BYTES``, exactly as stored, so unsafe for a terminal).
 
     ``pair`` is the seq of the request an answer answers, or of the answer a request got.
-    ``duration_ns`` is set on answers.
+    ``duration_ns`` is set on answers. ``findings`` are the ids of the rules it breaks.
     """
 
     seq: int
@@ -144,6 +190,8 @@ class Row(NamedTuple):
     name: str | None = None
     pair: int | None = None
     duration_ns: int | None = None
+    stream: int = 0
+    findings: tuple[str, ...] = ()
 
 
 #: How much of a body a row of the log carries.
@@ -164,6 +212,23 @@ class Sink(Protocol):
 
     def has_room(self) -> bool:
         """False while the backlog is full: a transport asks before its next *read*."""
+        ...
+
+
+class StreamSink(Sink, Protocol):
+    """A sink that also takes HTTP streams and findings."""
+
+    def new_stream(self) -> int:
+        """A number for a stream that nothing else of the session has."""
+        ...
+
+    def stream(self, stream: Stream) -> None:
+        """Take a stream as it stands now: when it is opened (before its first frame), when its
+        answer's head has come, and when it is closed."""
+        ...
+
+    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
+        """Take a finding about a frame that has been handed over: derived, and never waited for."""
         ...
 
 

@@ -21,16 +21,21 @@ class State(StrEnum):
 
     NEW = "new"
     STARTING = "starting"
+    PROBING = "probing"
     INITIALIZING = "initializing"
     READY = "ready"
     CLOSING = "closing"
     CLOSED = "closed"
     NOT_STARTED = "not_started"
+    UNREACHABLE = "unreachable"
+    UNAUTHORIZED = "unauthorized"
     START_TIMEOUT = "start_timeout"
     VERSION_MISMATCH = "version_mismatch"
     CAPABILITY_MISSING = "capability_missing"
     REFUSED = "refused"
     EXITED = "exited"
+    LOST = "lost"
+    SESSION_LOST = "session_lost"
     SHUTDOWN_TIMEOUT = "shutdown_timeout"
 
 
@@ -39,6 +44,10 @@ class Event(StrEnum):
 
     START = "start"
     START_FAILED = "start failed"
+    UNREACHABLE = "not reached"
+    UNAUTHORIZED = "authorization refused"
+    PROBED = "server/discover sent"
+    DISCOVERED = "stateless era found"
     OFFERED = "initialize sent"
     AGREED = "initialize answered"
     MISMATCHED = "revision not acceptable"
@@ -47,19 +56,25 @@ class Event(StrEnum):
     TIMED_OUT = "initialize not answered in time"
     CLOSE = "closing begun"
     ENDED = "peer gone"
+    LOST = "transport lost"
+    SESSION_LOST = "session unknown to the server"
     FORCED = "peer had to be ended by a signal"
 
 
-ON_THE_WAY = frozenset((State.NEW, State.STARTING, State.INITIALIZING, State.CLOSING))
+ON_THE_WAY = frozenset((State.NEW, State.STARTING, State.PROBING, State.INITIALIZING, State.CLOSING))
 
 FAILED = frozenset(
     (
         State.NOT_STARTED,
+        State.UNREACHABLE,
+        State.UNAUTHORIZED,
         State.START_TIMEOUT,
         State.VERSION_MISMATCH,
         State.CAPABILITY_MISSING,
         State.REFUSED,
         State.EXITED,
+        State.LOST,
+        State.SESSION_LOST,
         State.SHUTDOWN_TIMEOUT,
     )
 )
@@ -67,15 +82,32 @@ FAILED = frozenset(
 #: States in which nothing more is expected from the peer.
 OVER = FAILED | {State.CLOSED}
 
+_BEGINNING = (State.NEW, State.STARTING, State.PROBING, State.INITIALIZING)
+
 HANDSHAKE: Mapping[tuple[State, Event], State] = {
     (State.NEW, Event.START): State.STARTING,
     (State.NEW, Event.START_FAILED): State.NOT_STARTED,
     (State.NEW, Event.CLOSE): State.CLOSED,
     (State.STARTING, Event.START_FAILED): State.NOT_STARTED,
     (State.STARTING, Event.OFFERED): State.INITIALIZING,
+    (State.STARTING, Event.PROBED): State.PROBING,
     (State.STARTING, Event.TIMED_OUT): State.START_TIMEOUT,
     (State.STARTING, Event.CLOSE): State.CLOSING,
     (State.STARTING, Event.ENDED): State.EXITED,
+    **{(state, Event.UNREACHABLE): State.UNREACHABLE for state in _BEGINNING},
+    **{(state, Event.UNAUTHORIZED): State.UNAUTHORIZED for state in (*_BEGINNING, State.READY)},
+    **{(state, Event.LOST): State.LOST for state in (*_BEGINNING, State.READY)},
+    (State.PROBING, Event.DISCOVERED): State.READY,
+    (State.PROBING, Event.OFFERED): State.INITIALIZING,
+    (State.PROBING, Event.MISMATCHED): State.VERSION_MISMATCH,
+    (State.PROBING, Event.LACKING): State.CAPABILITY_MISSING,
+    (State.PROBING, Event.REFUSED): State.REFUSED,
+    (State.PROBING, Event.TIMED_OUT): State.START_TIMEOUT,
+    (State.PROBING, Event.CLOSE): State.CLOSING,
+    (State.PROBING, Event.ENDED): State.EXITED,
+    # The other era needs a new process: the first one is locked to the era it was asked in.
+    (State.PROBING, Event.START): State.STARTING,
+    (State.INITIALIZING, Event.START): State.STARTING,
     (State.INITIALIZING, Event.AGREED): State.READY,
     (State.INITIALIZING, Event.MISMATCHED): State.VERSION_MISMATCH,
     (State.INITIALIZING, Event.LACKING): State.CAPABILITY_MISSING,
@@ -85,6 +117,7 @@ HANDSHAKE: Mapping[tuple[State, Event], State] = {
     (State.INITIALIZING, Event.ENDED): State.EXITED,
     (State.READY, Event.CLOSE): State.CLOSING,
     (State.READY, Event.ENDED): State.EXITED,
+    (State.READY, Event.SESSION_LOST): State.SESSION_LOST,
     (State.CLOSING, Event.ENDED): State.CLOSED,
     (State.CLOSING, Event.FORCED): State.SHUTDOWN_TIMEOUT,
     # A connection stays when it is over, and one key starts it again.

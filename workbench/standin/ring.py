@@ -87,7 +87,7 @@ class Ring:
 
     def put(self, unit: Unit) -> int:
         """Take a unit; returns how many have been taken."""
-        connection, direction, channel, data, wall_ns, mono_ns, whole, ending = unit
+        connection, direction, channel, data, wall_ns, mono_ns, whole, ending, _, _ = unit
         return self._write(
             _pack(wall_ns, mono_ns, len(data), connection, direction, channel, whole, ending), data
         )

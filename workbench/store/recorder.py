@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbench.core.frame import Channel, Clock, Direction, Unit
+from workbench.core.frame import Channel, Clock, Direction, Stream, Unit
 from workbench.core.jsonrpc import dumps
 from workbench.core.redact import Redactor
 from workbench.store.backlog import BACKLOG_BYTES, COMMIT_BYTES, LINGER, Backlog
@@ -98,6 +98,7 @@ class Recorder(Backlog):
         self._clock = clock
         self._on_commit = on_commit
         self._connections = 0
+        self._streams = 0
         self._tickets_written = Tickets()
         self._ended_how = "closed"
         db = create_database(path, self.uri)
@@ -163,6 +164,34 @@ class Recorder(Backlog):
             names = ", ".join(f"{name}=?" for name in facts)
             values = [self._shown(value) if isinstance(value, str) else value for value in facts.values()]
             self._later(f"UPDATE connection SET {names} WHERE session=1 AND number=?", *values, connection)
+
+    def new_stream(self) -> int:
+        """A number for an HTTP stream, from 1."""
+        with self._lock:
+            self._streams += 1
+            return self._streams
+
+    def stream(self, stream: Stream) -> None:
+        """Write down an HTTP stream as it stands now, in place of how it stood before."""
+        self._later(
+            "INSERT OR REPLACE INTO stream (session, number, connection, method, path, status, encoding,"
+            " request_headers, response_headers, opened_ns, closed_ns, closed_how)"
+            " VALUES (1,?,?,?,?,?,?,?,?,?,?,?)",
+            stream.number,
+            stream.connection,
+            stream.verb,
+            self._shown(stream.url),
+            stream.status,
+            stream.encoding or None,
+            self._shown(dumps(stream.request_headers)),
+            self._shown(dumps(stream.response_headers)),
+            stream.opened_ns,
+            stream.closed_ns,
+            stream.closed_how or None,
+        )
+
+    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
+        """Write down a finding about a frame; derived from the frames, so it can be made again."""
 
     def note(self, event: Mapping[str, Any], connection: int = 0) -> int:
         """Put a note frame (channel ``note``), whose body is the event as JSON."""

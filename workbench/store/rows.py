@@ -12,7 +12,17 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.core.frame import ANSWERS, PREVIEW_BYTES, Channel, Direction, Ending, Kind, Span, Unit
+from workbench.core.frame import (
+    ANSWERS,
+    PREVIEW_BYTES,
+    Channel,
+    Direction,
+    Ending,
+    Kind,
+    Span,
+    Unit,
+    carried_kind,
+)
 from workbench.core.jsonrpc import Message, decode, dumps
 from workbench.core.lines import LineSplitter
 from workbench.core.methods import name_of
@@ -63,7 +73,7 @@ class Batch:
         """Insert everything, inside the transaction that the caller has begun."""
         if self.words:
             db.executemany("INSERT INTO word VALUES (?,?)", self.words)
-        db.executemany("INSERT INTO frame VALUES (?,?,?,?,?,?,?,?,?,?,?,?,NULL,NULL,?,?,?)", self.frames)
+        db.executemany("INSERT INTO frame VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", self.frames)
         if self.bodies:
             db.executemany("INSERT INTO body VALUES (?,?,?)", self.bodies)
         if self.messages:
@@ -136,11 +146,13 @@ class RowMaker:
     def _keep(
         self, unit: Unit, body: bytes, ending: int, size: int, spans: tuple[Span, ...], batch: Batch
     ) -> None:
-        connection, way, carrier, _, wall_ns, mono_ns, _, _ = unit
+        connection, way, carrier, _, wall_ns, mono_ns, _, _, stream, event = unit
         direction, channel = +way, +carrier
         self.key = key = self.key + 1
         method = name = identity = stored = None
         kind = _FIXED_KINDS.get(channel)
+        if kind is None and stream:
+            kind = carried_kind(carrier, body, event)
         if kind is None:
             found, messages, _ = decode(body)
             kind = +found
@@ -171,6 +183,8 @@ class RowMaker:
                 identity,
                 size,
                 +ending,
+                stream or None,
+                event,
                 dumps(spans) if spans else None,
                 stored,
                 body,

@@ -16,7 +16,7 @@ from workbench.config import Root, Target, display
 from workbench.core.actions import Outcome, PeerRequest
 from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionFold, ConnectionView
-from workbench.core.frame import Clock, Sink
+from workbench.core.frame import Clock, StreamSink
 from workbench.core.jsonrpc import dumps
 from workbench.core.lifecycle import OVER, State
 from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, gate_of, has_capability
@@ -39,7 +39,7 @@ class Connection:
     def __init__(
         self,
         target: Target,
-        sink: Sink,
+        sink: StreamSink,
         owner: Owner,
         *,
         number: int,

@@ -14,19 +14,19 @@ from collections.abc import Callable, Sequence
 import anyio
 
 from workbench.config import Target
-from workbench.core.actions import Action, Notified, Send, StateChanged
+from workbench.core.actions import Abandon, Action, Notified, Send, StateChanged
 from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionFold
-from workbench.core.frame import Clock, Sink
+from workbench.core.frame import Clock, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
 from workbench.wire.command import NotStarted
 from workbench.wire.dealings import Dealings
 from workbench.wire.listings import Listings
 from workbench.wire.publishing import Publisher
-from workbench.wire.stdio import StdioTransport, open_stdio
 from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
+from workbench.wire.transport import Transport, find_transport
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Life:
     def __init__(
         self,
         target: Target,
-        sink: Sink,
+        sink: StreamSink,
         fold: ConnectionFold,
         conversation: Conversation,
         listings: Listings,
@@ -62,7 +62,7 @@ class Life:
         self._conversation = conversation
         self._listings = listings
         self._time = Timekeeper(conversation.next_deadline, self._on_time)
-        self._transport: StdioTransport | None = None
+        self._transport: Transport | None = None
 
     @property
     def can_send(self) -> bool:
@@ -94,6 +94,9 @@ class Life:
                 self._on_state(action)
             elif isinstance(action, Notified):
                 self.on_notified(action.method)
+            elif isinstance(action, Abandon):
+                if self._transport is not None:
+                    self._transport.abandon(action.id)
             else:
                 self.dealings.take(action)
         if actions:
@@ -101,12 +104,12 @@ class Life:
 
     def _send(self, action: Send) -> None:
         if self._transport is not None:
-            prompted = action.about.startswith("policy ")
-            self.dealings.sent(action, self._transport.send(action.body, prompted))
+            self.dealings.sent(action, self._transport.send(action))
 
     async def _converse(self) -> None:
         conversation = self._conversation
-        async with open_stdio(self._target, self._tap, self._received) as transport:
+        kind = find_transport(self._target.transport)
+        async with kind.connect(self._target, self._tap, self) as transport:
             self._transport = transport
             self.perform(conversation.start(time.monotonic()))
             async with anyio.create_task_group() as group:
@@ -122,8 +125,19 @@ class Life:
             view = self.publisher.view
             self.perform(conversation.happened(Event.FORCED, view.why, view.next_step))
 
-    def _received(self, seq: int, decoded: Decoded) -> None:
-        self.perform(self._conversation.receive(decoded, seq, time.monotonic()))
+    # What the transport tells (``Peer``)
+
+    def received(self, seq: int, decoded: Decoded, answers: str | None = None) -> None:
+        """A frame of the server."""
+        self.perform(self._conversation.receive(decoded, seq, time.monotonic(), answers))
+
+    def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
+        """A request of ours can get no answer any more."""
+        self.perform(self._conversation.unanswered(id_text, f"{why} {next_step}".rstrip(), time.monotonic()))
+
+    def happened(self, event: Event, why: str = "", next_step: str = "") -> None:
+        """The connection has moved on, in a way no message tells."""
+        self.perform(self._conversation.happened(event, why, next_step))
 
     def _on_time(self) -> None:
         self.perform(self._conversation.tick(time.monotonic()))

@@ -17,19 +17,20 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 import anyio
 from anyio.abc import TaskGroup
 
 from workbench.config import Target, shown_command
+from workbench.core.actions import Send
 from workbench.core.frame import Direction, Ending
-from workbench.core.jsonrpc import Decoded
 from workbench.wire.child import Child
 from workbench.wire.command import NotStarted, environment_of, explain, find_program
 from workbench.wire.outbox import Outbox
 from workbench.wire.pipes import read_lines
 from workbench.wire.tap import Tap
+from workbench.wire.transport import Peer, Serve
 
 #: A line longer than this is handed over in pieces: no row of a recording can hold more than 1 GB.
 LONGEST_LINE = 512 * 1024 * 1024
@@ -53,9 +54,6 @@ LEFT_BEHIND = 0.2
 #: How long the kernel has to carry out a KILL (seconds).
 KILLED = 5.0
 
-#: Takes a frame of the server: its seq and what it holds.
-Receive = Callable[[int, Decoded], None]
-
 
 class StdioTransport:
     """A running server; made by ``open_stdio``.
@@ -65,28 +63,32 @@ class StdioTransport:
     needed to end it, empty when it went by itself.
     """
 
-    def __init__(self, target: Target, tap: Tap, receive: Receive) -> None:
+    def __init__(self, target: Target, tap: Tap, peer: Peer) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._target = target
         self._tap = tap
-        self._receive = receive
+        self._peer = peer
         self._read = {"stdout": anyio.Event(), "stderr": anyio.Event()}
         self._told = anyio.Event()
         self._scopes: list[anyio.CancelScope] = []
         self._child = self._start()
         self._outbox = Outbox(self._child.stdin, self._undelivered)
 
-    def send(self, body: bytes, prompted: bool = False) -> int:
+    def send(self, send: Send) -> int:
         """Hand a body over and write it when the child reads. Returns its frame's ``seq`` (the
-        first one's, when the body holds line ends and so becomes several lines). ``prompted``
-        tells that nobody but the server is the reason for it."""
+        first one's, when the body holds line ends and so becomes several lines)."""
+        # Nobody but the server is the reason for what the policy answers.
+        prompted = send.about.startswith("policy ")
         first = 0
-        for line in body.split(b"\n"):
+        for line in send.body.split(b"\n"):
             seq, _ = self._tap.message(Direction.TO_SERVER, line)
             first = first or seq
             self._outbox.add(line + b"\n", prompted)
         return first
+
+    def abandon(self, id_text: str) -> None:
+        """Nothing: a process has one stream for all."""
 
     # Beginning
 
@@ -132,7 +134,7 @@ class StdioTransport:
 
     async def _read_stdout(self) -> None:
         def take(line: bytes, ending: Ending) -> None:
-            self._receive(*self._tap.message(Direction.TO_CLIENT, line, ending))
+            self._peer.received(*self._tap.message(Direction.TO_CLIENT, line, ending))
 
         await read_lines(self._child.stdout, take, self._has_room, LONGEST_LINE)
         self._tap.process("stdout_closed")
@@ -235,13 +237,13 @@ class StdioTransport:
 
 
 @asynccontextmanager
-async def open_stdio(target: Target, tap: Tap, receive: Receive) -> AsyncIterator[StdioTransport]:
-    """Start a target's server; ``receive`` gets its messages in order, after the sink.
+async def open_stdio(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[StdioTransport]:
+    """Start a target's server; ``peer`` gets its messages in order, after the sink.
 
     Raises ``NotStarted``. Leaving the context ends the server, also when it is left by an error
     or a cancellation; that takes at most a few times the target's shutdown timeout.
     """
-    transport = StdioTransport(target, tap, receive)
+    transport = StdioTransport(target, tap, peer)
     try:
         async with anyio.create_task_group() as group:
             transport.attend(group)
@@ -259,3 +261,16 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name.removeprefix("SIG")
     except ValueError:
         return str(number)
+
+
+class _Stdio:
+    """The kind: ``connect`` starts a process; ``serve`` is this process's own pipes."""
+
+    def connect(self, target: Target, tap: Tap, peer: Peer) -> AbstractAsyncContextManager[StdioTransport]:
+        return open_stdio(target, tap, peer)
+
+    def serve(self, address: str, serve: Serve) -> AbstractAsyncContextManager[str]:
+        raise NotImplementedError
+
+
+TRANSPORT = _Stdio()

@@ -12,7 +12,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from workbench.core.frame import Channel, Clock, Direction, Ending, Frame, Kind, Sink, Unit
+from workbench.core.frame import (
+    Channel,
+    Clock,
+    Direction,
+    Ending,
+    Frame,
+    Kind,
+    Stream,
+    StreamSink,
+    Unit,
+    carried_kind,
+)
 from workbench.core.jsonrpc import Decoded, decode, dumps
 from workbench.core.methods import name_of
 
@@ -39,18 +50,34 @@ class Tap:
     """
 
     def __init__(
-        self, sink: Sink, connection: int, observe: Observer | None = None, clock: Clock | None = None
+        self,
+        sink: StreamSink,
+        connection: int,
+        observe: Observer | None = None,
+        clock: Clock | None = None,
+        observe_stream: Callable[[Stream], None] | None = None,
     ) -> None:
         self.sink = sink
         self.connection = connection
         self._observe = observe
+        self._observe_stream = observe_stream
         self._clock = clock or SystemClock()
 
-    def message(self, direction: Direction, body: bytes, ending: Ending = Ending.LF) -> tuple[int, Decoded]:
-        """A line of the child's stdin or stdout; returns its ``seq`` and what it holds."""
-        unit = self._unit(direction, Channel.STDIO, body, ending)
+    def message(
+        self,
+        direction: Direction,
+        body: bytes,
+        ending: Ending = Ending.LF,
+        channel: Channel = Channel.STDIO,
+        stream: int = 0,
+        event: str | None = None,
+    ) -> tuple[int, Decoded]:
+        """A line of the child's stdin or stdout, the body of an HTTP request or answer, or an event
+        of an SSE stream; returns its ``seq`` and what it holds (nothing, if it is no message)."""
+        unit = self._unit(direction, channel, body, ending, stream, event)
         seq = self.sink.put(unit)
-        decoded = decode(body)
+        kind = carried_kind(channel, body, event)
+        decoded = decode(body) if kind is None else Decoded(kind, ())
         if self._observe is not None:
             message = decoded.messages[0] if len(decoded.messages) == 1 else None
             method = message.method if message else None
@@ -58,6 +85,16 @@ class Tap:
             identity = message.id if message else None
             self._observe(_frame(seq, unit, decoded.kind, method, identity, name), decoded)
         return seq, decoded
+
+    def stream(self, stream: Stream) -> None:
+        """An HTTP exchange as it stands now; see ``StreamSink.stream``."""
+        self.sink.stream(stream)
+        if self._observe_stream is not None:
+            self._observe_stream(stream)
+
+    def wall_ns(self) -> int:
+        """The time, by the clock that frames are stamped with."""
+        return self._clock.wall_ns()
 
     def stderr(self, line: bytes, ending: Ending = Ending.LF) -> int:
         """A line the child wrote to stderr."""
@@ -82,9 +119,17 @@ class Tap:
             self._observe(_frame(seq, unit, kind), None)
         return seq
 
-    def _unit(self, direction: Direction, channel: Channel, body: bytes, ending: Ending) -> Unit:
-        clock = self._clock
-        return Unit(self.connection, direction, channel, body, clock.wall_ns(), clock.mono_ns(), True, ending)
+    def _unit(
+        self,
+        direction: Direction,
+        channel: Channel,
+        body: bytes,
+        ending: Ending,
+        stream: int = 0,
+        event: str | None = None,
+    ) -> Unit:
+        wall_ns, mono_ns = self._clock.wall_ns(), self._clock.mono_ns()
+        return Unit(self.connection, direction, channel, body, wall_ns, mono_ns, True, ending, stream, event)
 
 
 def _frame(
@@ -109,4 +154,6 @@ def _frame(
         method,
         identity,
         name,
+        stream=unit.stream,
+        event=unit.event,
     )
