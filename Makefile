@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 WORKERS ?= logical
 ARGS ?=
 
-.PHONY: help demo test test-long check bench wheel docs format clean
+.PHONY: help demo test test-long conformance check bench wheel docs format clean
 
 help:
 	@echo 'make demo        the workbench on its demo server and a recording of it'
 	@echo 'make test        the tests, in several processes (WORKERS=0: in one)'
 	@echo 'make test-long   the tests that take minutes'
+	@echo 'make conformance  the official suite against our client, offline'
 	@echo 'make check       lint, format, types, import contracts'
 	@echo 'make bench       the benchmarks'
 	@echo 'make wheel       dist/*.whl'
@@ -27,6 +28,9 @@ test: $(VENV)/.ready-dev
 
 test-long: $(VENV)/.ready-dev
 	$(BIN)/pytest -m long $(ARGS)
+
+conformance: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.conformance $(ARGS)
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""The official conformance suite, with the workbench as the client under test."""

@@ -1,0 +1,114 @@
+"""``make conformance``: run the official suite offline and print every verdict.
+
+The suite starts a mock server for each scenario and our client
+(``tests.conformance.client``) against it, and judges what it saw on the wire.
+The exit status is 0 when every required scenario that is not named in
+``NOT_YET`` passes. Words after the command are the scenarios to run.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.peers.install import CONFORMANCE, PeerUnavailable, node_folder, npm_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+REVISIONS = ("2025-11-25", "2026-07-28")
+
+#: Required scenarios of a part of the protocol that the workbench does not speak yet.
+NOT_YET = ("auth/",)
+
+#: How long the suite waits for our client (milliseconds); machines may be slow.
+PATIENCE_MS = 60_000
+
+_REQUIRED = "required"
+_NOT_SCORED = "not scored"
+
+
+class Verdict(NamedTuple):
+    """How a scenario went: ``passed``, ``failed`` or ``skipped``, and the suite's own words."""
+
+    scenario: str
+    revision: str
+    required: bool
+    word: str
+    checks: str
+
+
+def main(chosen: list[str]) -> int:
+    try:
+        script = npm_folder("conformance", CONFORMANCE) / "node_modules" / "@modelcontextprotocol"
+        suite = [str(node_folder() / "node"), str(script / "conformance" / "dist" / "index.js")]
+    except PeerUnavailable as trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    verdicts = []
+    for revision in REVISIONS:
+        for scenario, required in scenarios(suite, revision):
+            if not chosen or scenario in chosen:
+                verdict = run(suite, scenario, revision, required)
+                print(f"{verdict.word:8} {revision} {scenario} {verdict.checks}", file=sys.stderr, flush=True)
+                verdicts.append(verdict)
+    Console().print(table(verdicts))
+    failed = [each for each in verdicts if each.required and each.word != "passed" and not is_not_yet(each)]
+    print(f"{len(failed)} required scenarios failed." if failed else "Every required scenario passed.")
+    return 1 if failed or not verdicts else 0
+
+
+def is_not_yet(verdict: Verdict) -> bool:
+    return verdict.scenario.startswith(NOT_YET)
+
+
+def scenarios(suite: list[str], revision: str) -> list[tuple[str, bool]]:
+    """The client scenarios of a revision, and whether each is required."""
+    told = subprocess.run(
+        [*suite, "list", "--requirements", revision], capture_output=True, text=True, check=True
+    ).stdout
+    required, _, rest = told.partition("Client scenarios")[2].partition("Run and reported")
+    names = [(name, True) for name in re.findall(r"^\s+- (\S+)", required, re.MULTILINE)]
+    return names + [(name, False) for name in re.findall(r"^\s+- (\S+) \[client\]", rest, re.MULTILINE)]
+
+
+def run(suite: list[str], scenario: str, revision: str, required: bool) -> Verdict:
+    """Run one scenario. Our client's own exit status counts, as the suite has it for one scenario."""
+    client = f"{sys.executable} -m tests.conformance.client"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [*suite, "client", "--command", client, "--scenario", scenario]
+            + ["--spec-version", revision, "--timeout", str(PATIENCE_MS), "-o", folder],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            check=False,
+        )
+    counted = re.findall(r"Passed: [^\n]*", done.stdout)
+    checks = counted[-1] if counted else (done.stdout + done.stderr).strip().splitlines()[-1:]
+    if "SKIPPED" in done.stdout and not counted:
+        word = "skipped"
+    else:
+        word = "passed" if done.returncode == 0 else "failed"
+    return Verdict(scenario, revision, required, word, str(checks))
+
+
+def table(verdicts: list[Verdict]) -> Table:
+    """All verdicts, for a terminal or a log."""
+    drawn = Table("revision", "scenario", "counts", "verdict", "checks", box=None)
+    for each in verdicts:
+        counts = _REQUIRED if each.required else _NOT_SCORED
+        if each.required and is_not_yet(each):
+            counts = "required, not built yet"
+        drawn.add_row(each.revision, each.scenario, counts, each.word, each.checks)
+    return drawn
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
