@@ -15,6 +15,7 @@ from workbench.cli.failures import STATUSES, guarded
 COMMANDS = {
     "demo": "workbench.cli.screen:demo",
     "probe": "workbench.cli.probe:probe",
+    "doctor": "workbench.cli.doctor:doctor",
     "request": "workbench.cli.request:request",
     "call": "workbench.cli.request:call",
     "read": "workbench.cli.request:read",
@@ -69,6 +70,7 @@ def program() -> None:
     A TARGET is a server, and stands last:
       -- CMD ARGS…          a stdio server: everything after -- is its command line
       --stdio 'CMD ARGS'    the same, as one word
+      --http URL            a server over HTTP (--sse URL for the older kind)
       --replay FILE         a recording, replayed as a mock server
       @NAME                 a server of a config file (--config FILE, .mcp.json, …)
 
