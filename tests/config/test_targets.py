@@ -78,6 +78,33 @@ def test_a_revision_is_offered_only_the_capabilities_it_has() -> None:
     assert default_capabilities("2025-11-25")["elicitation"] == {"form": {}, "url": {}}
 
 
+SWITCHED = [
+    ("--capability sampling.tools", {"sampling": {"tools": {}}}),
+    (
+        "--capability tasks.requests.sampling.createMessage",
+        {"tasks": {"requests": {"sampling": {"createMessage": {}}}}},
+    ),
+    ("--no-capability elicitation.url", {"elicitation": {"form": {}}}),
+    ("--no-capability nothing.at.all", {"sampling": {}}),
+    ("--no-capability sampling --capability sampling", {"sampling": {}}),
+    ('--capability \'extensions={"io.example/x":{"a":1}}\'', {"extensions": {"io.example/x": {"a": 1}}}),
+    ("--capability elicitation", {"elicitation": {"form": {}, "url": {}}}),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), SWITCHED)
+def test_a_capability_is_switched_by_its_dotted_name(options: str, expected: dict[str, object]) -> None:
+    offered = only(f"{options} -- srv").offered_capabilities
+    assert {name: offered[name] for name in expected} == expected
+
+
+def test_who_we_are_can_be_said() -> None:
+    assert only("""--client-info '{"name":"me","version":"0"}' -- srv""").client_info == {
+        "name": "me",
+        "version": "0",
+    }
+
+
 def test_a_replay_is_our_own_program_as_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("talk.db").touch()
@@ -104,9 +131,6 @@ MISTAKES = [
     ("--stdio 'a", "close the quotes"),
     ("--nope -- srv", "unknown option '--nope'"),
     ("-- srv @x --http", None),
-    ("--http https://host/mcp", "HTTP targets are not supported yet"),
-    ("https://host/mcp", "HTTP targets are not supported yet"),
-    ("--sse http://host/sse", "not supported yet"),
     ("--header 'A: b' -- srv", "--header is for HTTP targets"),
     ("--env TOKEN -- srv", "'TOKEN' is not NAME=VALUE"),
     ("--env =x -- srv", "is not NAME=VALUE"),
@@ -115,7 +139,12 @@ MISTAKES = [
     ("--timeout 0 -- srv", "is no time to wait"),
     ("--timeout nan -- srv", "is no time to wait"),
     ("--log-level loud -- srv", "'loud' is no level"),
-    ("--era modern -- srv", "not supported yet"),
+    ("--era newest -- srv", "'newest' is no era; use one of auto, legacy, modern"),
+    ("--capability sampling.=1 -- srv", "'sampling.' is no capability"),
+    ("--capability sampling={ -- srv", "is not JSON"),
+    ("--client-info nobody -- srv", "the value is not JSON"),
+    ("--client-info 1 -- srv", "no JSON object"),
+    ("--input key -- srv", "'key' is not ID=VALUE"),
     ("@nobody", "no server is named @nobody"),
 ]
 

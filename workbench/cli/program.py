@@ -105,6 +105,8 @@ def _dispatch(arguments: list[str]) -> object:
         return _invoke(program, NAME, arguments[:1])
     if first in COMMANDS:
         return _invoke(_load(COMMANDS[first]), f"{NAME} {first}", arguments[1:])
+    if first.startswith(("http://", "https://")):
+        return _invoke(_load(SCREEN), NAME, ["--http", *arguments])
     if first[:1] in ("", "-", "@"):
         return _invoke(_load(SCREEN), NAME, arguments)
     import difflib

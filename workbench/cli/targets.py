@@ -15,6 +15,9 @@ TARGET_HELP = """\b
 TARGET, one of:
   -- CMD ARGS…             a stdio server; everything after -- is its command line
   --stdio 'CMD ARGS'       the same as one word
+  --http URL               a server over HTTP
+  --sse URL                a server over the older HTTP with SSE
+  --transport NAME=ADDRESS a server over a transport that another package brings
   --replay FILE            a recording as a mock server (FILE, FILE#n, or a name in the store)
   @NAME                    a server of a config file
 \b
@@ -22,12 +25,16 @@ Options of a target:
   --env NAME=VALUE         a variable for the server, merged over this environment
   --cwd DIR                the folder to start it in
   --name NAME              what to call the connection
+  --header 'NAME: VALUE'   a header of every HTTP request; VALUE may hold ${VAR}
+  --era ERA                legacy begins with a handshake, modern without one, auto finds out
   --protocol-version V     the revision to offer, any text
   --timeout S              seconds to wait for an answer; progress starts them anew
   --start-timeout S        seconds to wait for the handshake
   --max-timeout S          seconds a request may take however much progress it makes
   --shutdown-timeout S     seconds for each step of ending the server
-  --capability NAME        declare a client capability; --no-capability NAME leaves it out
+  --capability NAME        declare a client capability (sampling.tools, or NAME=JSON);
+                           --no-capability NAME leaves it out
+  --client-info JSON       who we say we are
   --require NAME           fail unless the server has this capability
   --root DIR               a folder to tell the server as a root
   --log-level LEVEL        ask the server for log messages from this level on

@@ -12,18 +12,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from workbench.config.arguments import parse_line, parse_targets, take_targets
     from workbench.config.place import are_given, settings_path
-    from workbench.config.secrets import display, secrets_of, shown_command, shown_environment
+    from workbench.config.secrets import (
+        display,
+        secrets_of,
+        shown_command,
+        shown_environment,
+        shown_headers,
+        shown_url,
+    )
     from workbench.config.settings import Settings, load_settings
-    from workbench.config.targets import Root, Target, Timeouts, default_capabilities
-    from workbench.core.naming import suggest_name, unique_name
+    from workbench.config.targets import Root, Target, Timeouts, default_capabilities, target_name
+    from workbench.core.naming import suggest_name, suggest_url_name, unique_name
 
 _HOMES = {
     "workbench.config.arguments": ("parse_line", "parse_targets", "take_targets"),
     "workbench.config.place": ("are_given", "settings_path"),
-    "workbench.config.secrets": ("display", "secrets_of", "shown_command", "shown_environment"),
+    "workbench.config.secrets": (
+        "display",
+        "secrets_of",
+        "shown_command",
+        "shown_environment",
+        "shown_headers",
+        "shown_url",
+    ),
     "workbench.config.settings": ("Settings", "load_settings"),
-    "workbench.config.targets": ("Root", "Target", "Timeouts", "default_capabilities"),
-    "workbench.core.naming": ("suggest_name", "unique_name"),
+    "workbench.config.targets": ("Root", "Target", "Timeouts", "default_capabilities", "target_name"),
+    "workbench.core.naming": ("suggest_name", "suggest_url_name", "unique_name"),
 }
 
 __all__ = [
@@ -41,8 +55,12 @@ __all__ = [
     "settings_path",
     "shown_command",
     "shown_environment",
+    "shown_headers",
+    "shown_url",
     "suggest_name",
+    "suggest_url_name",
     "take_targets",
+    "target_name",
     "unique_name",
 ]
 

@@ -2,6 +2,9 @@
 
     -- CMD ARGS…            everything after it is the command (the last target)
     --stdio 'CMD ARGS'      a command in one argument, split as a shell splits it
+    --http URL              a server over HTTP; a bare http://… or https://… in the screen's line
+    --sse URL               a server over the older HTTP with SSE
+    --transport NAME=PLACE  a server over a transport that another package brings
     --replay FILE           a recording that stands in for its server
     @NAME                   a server of a file (--config FILE)
 
@@ -21,14 +24,25 @@ from typing import Any
 from workbench.config.options import OPTIONS
 from workbench.config.servers import find_server
 from workbench.config.settings import Settings
-from workbench.config.targets import Target, default_capabilities, make_target
-from workbench.core.credentials import plain_arguments
-from workbench.core.naming import suggest_name
+from workbench.config.targets import (
+    Target,
+    default_capabilities,
+    make_target,
+    switched_capabilities,
+    target_name,
+)
+from workbench.config.urls import checked_url, merged_headers
+from workbench.config.variables import Variables
 from workbench.errors import UsageError
 
-SYNTAX = "-- CMD ARGS…, --stdio 'CMD ARGS', --replay FILE or @NAME"
+SYNTAX = "-- CMD ARGS…, --stdio 'CMD ARGS', --http URL, --sse URL, --replay FILE or @NAME"
 
-_NOT_YET = {"--http": "HTTP", "--sse": "HTTP with SSE"}
+#: The flags that begin a target, each with one value.
+_KINDS = ("--stdio", "--http", "--sse", "--transport", "--replay")
+#: The members of a target that are put together from what stands before all targets and after one.
+_MERGED = ("env", "timeouts", "headers", "inputs", "secrets")
+
+_NO_HEADER = "--header is for HTTP targets, and a command is none; leave it out"
 
 
 class _Draft:
@@ -63,7 +77,7 @@ def take_targets(argv: Sequence[str], settings: Settings | None = None) -> tuple
         flag, equals, inline = word.partition("=")
         if word.startswith("@") and len(word) > 1:
             drafts.append(_Draft("name", word[1:]))
-        elif flag in ("--stdio", "--replay", *_NOT_YET):
+        elif flag in _KINDS:
             drafts.append(_Draft(flag, _value(flag, inline, equals, words)))
         elif flag in OPTIONS:
             options = drafts[-1].options if drafts else common
@@ -74,7 +88,10 @@ def take_targets(argv: Sequence[str], settings: Settings | None = None) -> tuple
         else:
             rest.append(word)
     settings = settings or Settings()
-    return [_finish(draft, common, settings) for draft in drafts], rest
+    targets = [_finish(draft, common, settings) for draft in drafts]
+    if targets and common.get("headers") and not any(target.url for target in targets):
+        raise UsageError(_NO_HEADER)
+    return targets, rest
 
 
 def parse_line(line: str, settings: Settings | None = None) -> list[Target]:
@@ -105,23 +122,22 @@ def _value(flag: str, inline: str, equals: str, words: list[str]) -> str:
 
 def _finish(draft: _Draft, common: dict[str, Any], settings: Settings) -> Target:
     options = {**common, **draft.options}
-    for merged in ("env", "timeouts"):
+    for merged in _MERGED:
         if merged in common or merged in draft.options:
             options[merged] = {**common.get(merged, {}), **draft.options.get(merged, {})}
-    if draft.kind in _NOT_YET:
-        raise UsageError(f"{_NOT_YET[draft.kind]} targets are not supported yet; use {SYNTAX}")
-    if "header" in options:
-        raise UsageError("--header is for HTTP targets, which are not supported yet; leave it out")
+    options["headers"] = merged_headers(common.get("headers", {}), draft.options.get("headers", {}))
+    options["switched"] = (*common.get("switched", ()), *draft.options.get("switched", ()))
     files = options.pop("config", ()) or settings.config
     values = _values(options, settings)
     if draft.kind == "name":
         target = find_server(draft.value, tuple(files), values)
         return target.model_copy(update={"name": options["name"]}) if "name" in options else target
-    values.update(_command(draft))
-    values.setdefault("name", suggest_name(values["command"], plain_arguments(values["args"])))
-    if draft.kind == "--replay":
-        values["name"] = options.get("name") or _recording_name(draft.value)
-    return make_target("target", values)
+    values.pop("inputs", None)
+    values.update(_place(draft))
+    _refuse_strangers(draft, values)
+    target = make_target("target", values)
+    name = _recording_name(draft.value) if draft.kind == "--replay" else target_name(target)
+    return target if target.name else target.model_copy(update={"name": name})
 
 
 def _values(options: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -130,30 +146,72 @@ def _values(options: dict[str, Any], settings: Settings) -> dict[str, Any]:
     # Who gives a request longer than the hard maximum means it.
     values["timeouts"]["maximum"] = max(values["timeouts"]["maximum"], values["timeouts"]["request"])
     values.setdefault("offer", settings.offer)
-    switched = values.pop("switched", {})
+    values.setdefault("era", settings.era)
+    switched = values.pop("switched", ())
     if switched:
-        offered = default_capabilities(values["offer"])
-        for name, on in switched.items():
-            if on:
-                offered.setdefault(name, {})
-            else:
-                offered.pop(name, None)
-        values["capabilities"] = offered
+        values["capabilities"] = switched_capabilities(default_capabilities(values["offer"]), switched)
     return values
 
 
-def _command(draft: _Draft) -> dict[str, Any]:
+def _place(draft: _Draft) -> dict[str, Any]:
+    """Where the server is: a command, or a transport and its address."""
     if draft.kind == "--replay":
         return _replay(draft.value)
-    words = draft.value
+    if draft.kind == "--transport":
+        return _transport(draft.value)
+    if draft.kind in ("--http", "--sse"):
+        return _address(draft.kind.removeprefix("--"), draft.kind, draft.value)
+    return _command(draft.kind, draft.value)
+
+
+def _command(kind: str, words: Any) -> dict[str, Any]:
     if isinstance(words, str):
         try:
             words = shlex.split(words)
         except ValueError as error:
-            raise UsageError(f"--stdio: the command cannot be split ({error}); close the quotes") from None
+            raise UsageError(f"{kind}: the command cannot be split ({error}); close the quotes") from None
     if not words:
-        raise UsageError(f"{'--' if draft.kind == 'command' else draft.kind} needs a command after it")
+        raise UsageError(f"{'--' if kind == 'command' else kind} needs a command after it")
     return {"command": words[0], "args": tuple(words[1:])}
+
+
+def _address(transport: str, flag: str, text: str) -> dict[str, Any]:
+    variables = Variables()
+    try:
+        url = checked_url(variables.put_in(text))
+    except ValueError as error:
+        raise UsageError(f"{flag}: {error}") from None
+    return {"transport": transport, "url": url, "put_in": variables.secrets}
+
+
+def _transport(text: str) -> dict[str, Any]:
+    """Our own transports are read as their own flags read them; another package's address is its own."""
+    name, equals, address = text.partition("=")
+    if not equals or not name or not address:
+        raise UsageError(
+            f"--transport: {name!r} is not NAME=ADDRESS; write for example http=https://host/mcp"
+        )
+    if name in ("http", "sse"):
+        return _address(name, "--transport", address)
+    if name == "stdio":
+        return _command("--transport stdio", address)
+    return {"transport": name, "url": address}
+
+
+def _refuse_strangers(draft: _Draft, values: dict[str, Any]) -> None:
+    """An option of the target itself that its transport has no use for is a mistake; one that stands
+    before all targets is for those that can use it."""
+    transport = values.get("transport", "stdio")
+    values["secrets"] = {**values.get("secrets", {}), **values.pop("put_in", {})}
+    if transport == "stdio":
+        if draft.options.get("headers"):
+            raise UsageError(_NO_HEADER)
+        values.pop("headers")
+    elif transport in ("http", "sse"):
+        for member, flag in (("env", "--env"), ("cwd", "--cwd")):
+            if member in draft.options:
+                raise UsageError(f"{flag} is for commands, and this target is a URL; leave it out")
+            values.pop(member, None)
 
 
 def _replay(file: str) -> dict[str, Any]:

@@ -6,11 +6,17 @@ sentence, which the reader puts the option's name before.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.config.urls import checked_header, read_header
+from workbench.config.variables import Variables
 from workbench.core.methods import LOG_LEVELS
+
+#: How the first contact with a server is made: found out, with a handshake, without one.
+ERAS = ("auto", "legacy", "modern")
 
 
 def _env(options: dict[str, Any], value: str) -> None:
@@ -47,11 +53,50 @@ def _seconds(*members: str) -> Callable[[dict[str, Any], str], None]:
     return take
 
 
-def _switch(on: bool) -> Callable[[dict[str, Any], str], None]:
-    def take(options: dict[str, Any], value: str) -> None:
-        options.setdefault("switched", {})[value] = on
+def _capability(options: dict[str, Any], value: str) -> None:
+    name, equals, text = value.partition("=")
+    try:
+        declared = json.loads(text) if equals else {}
+    except ValueError:
+        raise ValueError(f"{text!r} is not JSON; write for example --capability 'sampling={{}}'") from None
+    _switch(options, name, declared)
 
-    return take
+
+def _no_capability(options: dict[str, Any], value: str) -> None:
+    _switch(options, value, None)
+
+
+def _switch(options: dict[str, Any], name: str, declared: Any) -> None:
+    if not all(name.split(".")):
+        raise ValueError(f"{name!r} is no capability; write for example sampling or sampling.tools")
+    options["switched"] = (*options.get("switched", ()), (name, declared))
+
+
+def _client_info(options: dict[str, Any], value: str) -> None:
+    try:
+        info = json.loads(value)
+    except ValueError as error:
+        raise ValueError(f"the value is not JSON ({error}); write for example {_EXAMPLE_INFO}") from None
+    if not isinstance(info, dict):
+        raise ValueError(f"the value is no JSON object; write for example {_EXAMPLE_INFO}")
+    options["client_info"] = info
+
+
+_EXAMPLE_INFO = """'{"name":"me","version":"1"}'"""
+
+
+def _header(options: dict[str, Any], value: str) -> None:
+    name, text = read_header(value)
+    variables = Variables()
+    options.setdefault("headers", {})[name] = checked_header(name, variables.put_in(text))
+    options.setdefault("secrets", {}).update(variables.secrets)
+
+
+def _input(options: dict[str, Any], value: str) -> None:
+    name, equals, text = value.partition("=")
+    if not equals or not name:
+        raise ValueError(f"{name!r} is not ID=VALUE; write for example --input api-key=abc")
+    options.setdefault("inputs", {})[name] = text
 
 
 def _root(options: dict[str, Any], value: str) -> None:
@@ -66,9 +111,10 @@ def _log_level(options: dict[str, Any], value: str) -> None:
     options["log_level"] = value
 
 
-def _era(options: dict[str, Any], value: str) -> None:  # noqa: ARG001 - only one era to choose yet
-    if value not in ("legacy", "auto"):
-        raise ValueError(f"{value!r} is not supported yet; use legacy")
+def _era(options: dict[str, Any], value: str) -> None:
+    if value not in ERAS:
+        raise ValueError(f"{value!r} is no era; use one of {', '.join(ERAS)}")
+    options["era"] = value
 
 
 #: Options of a target, each with one value: flag -> what takes it.
@@ -81,12 +127,14 @@ OPTIONS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "--start-timeout": _seconds("start"),
     "--max-timeout": _seconds("maximum"),
     "--shutdown-timeout": _seconds("shutdown"),
-    "--capability": _switch(True),
-    "--no-capability": _switch(False),
+    "--capability": _capability,
+    "--no-capability": _no_capability,
+    "--client-info": _client_info,
     "--require": _collected("require"),
     "--root": _root,
     "--log-level": _log_level,
     "--era": _era,
-    "--header": _collected("header"),
+    "--header": _header,
+    "--input": _input,
     "--config": _collected("config"),
 }

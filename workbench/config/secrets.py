@@ -2,18 +2,71 @@
 
 from __future__ import annotations
 
+import base64
 import shlex
+from urllib.parse import unquote, urlsplit
 
 from workbench.config.targets import Target
-from workbench.core.credentials import USER_INFO, given_secrets, is_secret_name, secret_arguments
+from workbench.config.urls import MASK, masked_url, secrets_in_url
+from workbench.core.credentials import (
+    USER_INFO,
+    given_secrets,
+    header_secrets,
+    is_secret_name,
+    secret_arguments,
+)
+from workbench.core.naming import unique_name
 
-#: What stands where a secret stood.
-MASK = "***"
+#: A value that is a secret by what it was put in for is masked from this length on; a shorter one
+#: would take half of what is shown with it.
+_SHORTEST = 4
 
 
 def secrets_of(target: Target) -> dict[str, str]:
     """The values a recording must not hold, by the name they were given under."""
-    return given_secrets(target.env, target.args)
+    found = given_secrets(target.env, target.args)
+    given: list[tuple[str, str]] = [*target.secrets.items(), *secrets_in_url(target.url).items()]
+    given += _basic(target.url)
+    for header, value in target.headers.items():
+        given += [(header, secret) for secret in header_secrets(header, value)]
+    for name, value in given:
+        # The recorder looks for what is called a secret.
+        name = name if is_secret_name(name) else f"secret-{name}"
+        if value and value not in found.values():
+            found[unique_name(name, found)] = value
+    return found
+
+
+def _basic(url: str) -> list[tuple[str, str]]:
+    """User and password as they go over the wire (RFC 7617)."""
+    user, colon, password = urlsplit(url).netloc.rpartition("@")[0].partition(":")
+    if not colon:
+        return []
+    pair = f"{unquote(user)}:{unquote(password)}".encode()
+    return [("authorization", base64.b64encode(pair).decode())]
+
+
+def hidden(target: Target, text: str) -> str:
+    """A text of ours with the target's own secrets masked."""
+    for value in sorted(target.secrets.values(), key=len, reverse=True):
+        if len(value) >= _SHORTEST:
+            text = text.replace(value, MASK)
+    return text
+
+
+def shown_url(target: Target) -> str:
+    """The address with its secrets masked."""
+    return hidden(target, masked_url(target.url))
+
+
+def shown_headers(target: Target) -> dict[str, str]:
+    """The headers with their secrets masked; the scheme of an ``Authorization`` stays."""
+    shown: dict[str, str] = {}
+    for name, value in target.headers.items():
+        for secret in header_secrets(name, value):
+            value = value.replace(secret, MASK)
+        shown[name] = hidden(target, value)
+    return shown
 
 
 def shown_command(target: Target) -> list[str]:
@@ -25,7 +78,7 @@ def shown_command(target: Target) -> list[str]:
             before, _, after = argument.rpartition(value)
             argument = f"{before}{MASK}{after}"
         masked.append(argument)
-    return [target.command, *masked]
+    return [hidden(target, word) for word in (target.command, *masked)]
 
 
 def shown_environment(target: Target) -> dict[str, str]:
@@ -35,7 +88,8 @@ def shown_environment(target: Target) -> dict[str, str]:
         if value is None:
             shown[name] = "(removed)"
         else:
-            shown[name] = MASK if is_secret_name(name) else USER_INFO.sub(f"{MASK}:{MASK}", value)
+            plain = USER_INFO.sub(f"{MASK}:{MASK}", value)
+            shown[name] = MASK if is_secret_name(name) else hidden(target, plain)
     return shown
 
 
@@ -43,4 +97,9 @@ def display(target: Target) -> str:
     """A target as it is shown, stored and copied: one line, as typed, without secrets."""
     if target.recording is not None:
         return f"replay {target.recording}"
-    return shlex.join(shown_command(target))
+    if target.transport == "stdio":
+        return shlex.join(shown_command(target))
+    url = shown_url(target)
+    if target.transport == "http":
+        return url
+    return f"--sse {url}" if target.transport == "sse" else f"--transport {target.transport}={url}"

@@ -69,6 +69,7 @@ def server_target(path: Path, name: str, entry: Any, base: Mapping[str, Any]) ->
             raise UsageError(f"{where}: HTTP servers are not supported yet; use one with a command")
         raise UsageError(f'{where}: has no "command"; add one')
     values = {**base, "name": name, "origin": str(path)}
+    values.pop("inputs", None)
     for member in ("command", "args", "env", "cwd"):
         if entry.get(member) is not None:
             values[member] = _expanded(f"{where}, {member}", entry[member])

@@ -13,7 +13,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,7 +26,8 @@ from workbench.errors import UsageError
 class Settings(BaseModel):
     """Settings, all with a default.
 
-    ``record``: record from the first frame. ``offer``: the revision to offer. ``theme``,
+    ``record``: record from the first frame. ``offer``: the revision to offer. ``era``: how the first contact
+    is made, unless a target says. ``theme``,
     ``mouse``, ``animation``, ``keys`` (action to key): the screen's. ``config``: files of other
     tools in which ``@name`` is looked up.
     """
@@ -35,6 +36,7 @@ class Settings(BaseModel):
 
     timeouts: Timeouts = Timeouts()
     offer: str = LATEST_HANDSHAKE
+    era: Literal["auto", "legacy", "modern"] = "auto"
     record: bool = True
     redact: bool = True
     theme: str = ""

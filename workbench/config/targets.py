@@ -8,13 +8,16 @@ that other tools share, and it is the same value in all three.
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from workbench.core.credentials import plain_arguments
 from workbench.core.methods import LATEST_HANDSHAKE
+from workbench.core.naming import suggest_name, suggest_url_name
 from workbench.core.pending import Timeouts as CoreTimeouts
 from workbench.errors import UsageError
 
@@ -79,7 +82,7 @@ class Target(BaseModel):
     ``capabilities`` are the client's, ``None`` for everything the workbench can do in that
     revision. ``require`` are dotted server capabilities without which the connection is of no use.
     ``recording`` is set when the server is a replay of that file. ``origin`` says where the target
-    was written.
+    was written. ``secrets`` are values in it that are nobody's business, by name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -102,6 +105,7 @@ class Target(BaseModel):
     timeouts: Timeouts = Timeouts()
     recording: str | None = None
     origin: str = "command line"
+    secrets: dict[str, str] = Field(default_factory=dict, repr=False)
 
     @model_validator(mode="after")
     def _is_complete(self) -> Target:
@@ -126,6 +130,33 @@ def default_capabilities(offer: str) -> dict[str, Any]:
     elif offer >= _ELICITATION_SINCE:
         offered["elicitation"] = {}
     return offered
+
+
+def switched_capabilities(offered: Mapping[str, Any], switched: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Capabilities with some switched: a dotted name and what to declare under it, ``None`` for
+    nothing. Switching on keeps what stands below the name already, unless something is given."""
+    made = copy.deepcopy(dict(offered))
+    for name, declared in switched:
+        *above, last = name.split(".")
+        place = made
+        for part in above:
+            if declared is None and part not in place:
+                break
+            below = place.get(part)
+            place[part] = place = below if isinstance(below, dict) else {}
+        else:
+            if declared is None:
+                place.pop(last, None)
+            elif declared != {} or last not in place:
+                place[last] = declared
+    return made
+
+
+def target_name(target: Target) -> str:
+    """A short name for a target that was given none."""
+    if target.transport == "stdio":
+        return suggest_name(target.command, plain_arguments(target.args))
+    return suggest_url_name(target.url) if target.transport in ("http", "sse") else target.transport
 
 
 def make_target(where: str, values: Mapping[str, Any]) -> Target:

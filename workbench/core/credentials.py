@@ -1,4 +1,4 @@
-"""Which parts of a command line are credentials, found by the names they are given under."""
+"""Which parts of a command line, a URL or a header are credentials, by the names they are given under."""
 
 from __future__ import annotations
 
@@ -14,12 +14,37 @@ _NAME = re.compile(
 )
 _ASSIGNED = re.compile(r"^(--?[A-Za-z][\w-]*|[A-Za-z_]\w*)=(.+)$", re.DOTALL)
 _HEADER = re.compile(r"^([A-Za-z][A-Za-z-]*):\s*(?:(?:Bearer|Basic|Token)\s+)?(\S.*)$", re.DOTALL)
+_SCHEME = re.compile(r"^(?:[A-Za-z][\w-]*\s+)(?=\S)")
+_QUERY = re.compile(r"(?<=[?&;])([^=&;#\s]+)=([^&;#\s]+)")
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*?:([^/@\s]+)(?=@)")
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable, option or header of this name usually carries a secret."""
     return _NAME.search(name) is not None
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether a header or a parameter of a URL of this name usually carries a secret. They name
+    credentials more loosely than programs do: anything with ``key`` in it counts."""
+    return is_secret_name(name) or "key" in name.lower() or name.lower() in ("sig", "signature")
+
+
+def header_secrets(name: str, value: str) -> list[str]:
+    """The credentials in a header: what follows the scheme in ``Authorization``, each value of a
+    cookie, else all of it; none when the name does not look like it."""
+    if not is_secret_header(name):
+        return []
+    if name.lower() in ("cookie", "set-cookie"):
+        parts = [part.partition("=")[2].strip() for part in value.split(";")]
+        return [part for part in parts if part] or [value]
+    return [_SCHEME.sub("", value) if "auth" in name.lower() else value]
+
+
+def url_secrets(url: str) -> list[tuple[str, str]]:
+    """The names and values of the credentials in a URL, as they are written there."""
+    found = [("password", secret) for secret in USER_INFO.findall(url)]
+    return found + [(name, value) for name, value in _QUERY.findall(url) if is_secret_header(name)]
 
 
 def given_secrets(env: Mapping[str, str | None], args: Sequence[str]) -> dict[str, str]:

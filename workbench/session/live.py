@@ -17,8 +17,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from workbench.config import Target, display, secrets_of, suggest_name, unique_name
-from workbench.core.credentials import plain_arguments
+from workbench.config import Target, display, secrets_of, target_name, unique_name
 from workbench.core.frame import Clock
 from workbench.session.announcing import Announcer, Listener
 from workbench.store.reader import Reader
@@ -155,7 +154,7 @@ class Session:
 
         With ``listing`` the server's lists are read when it is ready and when they change.
         """
-        name = target.name or suggest_name(target.command, plain_arguments(target.args))
+        name = target.name or target_name(target)
         taken = [connection.name for connection in self.current]
         return self._begin(target, unique_name(name, taken), listing, None)
 

@@ -20,6 +20,7 @@ from workbench.core.fold import ConnectionFold
 from workbench.core.frame import Clock, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
+from workbench.errors import UsageError
 from workbench.wire.command import NotStarted
 from workbench.wire.dealings import Dealings
 from workbench.wire.listings import Listings
@@ -78,6 +79,10 @@ class Life:
         except NotStarted as failure:
             self.perform(conversation.happened(Event.START))
             self.perform(conversation.happened(Event.START_FAILED, failure.why, failure.next_step))
+        except UsageError as failure:  # no transport has this name
+            self.perform(conversation.happened(Event.START))
+            why, _, step = str(failure).partition("; ")
+            self.perform(conversation.happened(Event.START_FAILED, _sentence(why), _sentence(step)))
         except Exception:
             _LOG.exception("connection %s", self.publisher.view.name)
             why = "The workbench itself failed on this connection."
@@ -177,6 +182,10 @@ class Life:
         self.on_end()
         self.settled.set()
         self.finished.set()
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 async def _first(*events: anyio.Event) -> None:
