@@ -1,0 +1,106 @@
+"""Finds what breaks the protocol, frame by frame, on one connection.
+
+A checker only looks: it is the same beside a live connection and over a
+recording, it never raises whatever a peer sends, and it holds a bounded amount
+however long a connection lives. Bodies above ``jsonrpc.INLINE_BYTES`` are
+checked by their envelope and by what ``peek`` finds; nothing else of them is
+parsed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from workbench.check.agreement import Agreement
+from workbench.check.envelope import Envelope
+from workbench.check.rule import Finding
+from workbench.check.watched import Hooks, Watched
+from workbench.core.exchange import Answered, Event, Opened, Orphaned, Told
+from workbench.core.frame import Channel, Direction, Frame, Stream, carried_kind
+from workbench.core.jsonrpc import Decoded, decode
+
+#: HTTP streams that are remembered at once; the oldest beyond it are forgotten.
+MAX_STREAMS = 1_000
+
+#: What looks, in the order in which it does.
+CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (Agreement, Envelope)
+
+_ON_THE_WIRE = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
+
+
+class Checker:
+    """Checks one connection; every frame of it is given in order, whatever channel it is of."""
+
+    def __init__(self) -> None:
+        self._streams: OrderedDict[int, Stream] = OrderedDict()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._watched = Watched()
+        self._hooks = Hooks()
+        self._checks = [check(self._watched, self._hooks) for check in CHECKS]
+
+    def take(
+        self, frame: Frame, decoded: Decoded | None = None, stream: Stream | None = None
+    ) -> list[Finding]:
+        """Take the next frame; ``decoded`` is what ``decode`` said of its body and ``stream`` the HTTP
+        stream it came on, where they are known already. Returns what it breaks."""
+        watched = self._watched
+        watched.findings = []
+        if frame.channel is Channel.PROCESS:
+            return self._on_process(frame)
+        if frame.channel not in _ON_THE_WIRE or frame.direction is Direction.NONE:
+            return watched.findings
+        watched.frame = frame
+        watched.decoded = decoded or _decoded(frame)
+        watched.stream = stream or (self._streams.get(frame.stream) if frame.stream else None)
+        watched.excused = False
+        for look in self._hooks.frames:
+            look()
+        for event in watched.pairing.take(frame, watched.decoded):
+            self._on_event(event)
+        return watched.findings
+
+    def take_stream(self, stream: Stream) -> list[Finding]:
+        """Take an HTTP stream as it stands now: opened, answered or closed."""
+        self._watched.findings = []
+        self._streams[stream.number] = stream
+        if len(self._streams) > MAX_STREAMS:
+            self._streams.popitem(last=False)
+        for look in self._hooks.streams:
+            look(stream)
+        return self._watched.findings
+
+    def _on_process(self, frame: Frame) -> list[Finding]:
+        if b'"restart"' in frame.body:
+            self._begin()  # another process: nothing that was said to the first one holds
+        else:
+            self._watched.pairing.take(frame)
+        return self._watched.findings
+
+    def _on_event(self, event: Event) -> None:
+        hooks = self._hooks
+        if isinstance(event, Opened):
+            for see in hooks.requests:
+                see(event.exchange, event.message)
+            for see in hooks.request_of.get(event.exchange.method, ()):
+                see(event.exchange, event.message)
+        elif isinstance(event, Answered):
+            for see in hooks.answers:
+                see(event.exchange, event.message)
+            for see in hooks.answer_of.get(event.exchange.method, ()):
+                see(event.exchange, event.message)
+        elif isinstance(event, Told):
+            for tell in hooks.told:
+                tell(event)
+            for tell in hooks.told_of.get(event.message.method or "", ()):
+                tell(event)
+        elif isinstance(event, Orphaned):
+            for lose in hooks.orphans:
+                lose(event)
+
+
+def _decoded(frame: Frame) -> Decoded:
+    kind = carried_kind(frame.channel, frame.body, frame.event)
+    return decode(frame.body) if kind is None else Decoded(kind, ())
