@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import sys
 
-from tests.bench import burst, longline, roundtrip, start
+from tests.bench import burst, connected, isolation, longline, roundtrip, start
 from tests.bench.figures import Figure, table
 
 BENCHES = {
-    bench.__name__: bench for module in (roundtrip, burst, longline, start) for bench in module.BENCHES
+    bench.__name__: bench
+    for module in (roundtrip, burst, longline, start, connected, isolation)
+    for bench in module.BENCHES
 }
 
 
