@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from workbench.core.frame import PREVIEW_BYTES, Channel, Direction, Kind, Row
 
@@ -91,6 +91,31 @@ class MadeFrames:
     def rows(self, seqs: Sequence[int]) -> list[Row]:
         self.asked += len(seqs)
         return [made(seq, self.size) for seq in seqs if 1 <= seq <= self.size]
+
+    def passing(
+        self,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        newest_first: bool = True,
+        connection: int | None = None,
+        hidden: Collection[Kind] = (),
+        hidden_methods: Collection[str] = (),
+        stop: Callable[[], bool] | None = None,
+    ) -> Iterator[list[int]]:
+        seqs: Sequence[int] = range(first, (last or self.size) + 1)
+        ordered = list(reversed(seqs) if newest_first else seqs)
+        for at in range(0, len(ordered), 2_048):
+            if stop is not None and stop():
+                return
+            rows = [made(seq, self.size) for seq in ordered[at : at + 2_048]]
+            yield [
+                row.seq
+                for row in rows
+                if connection in (None, row.connection)
+                and row.kind not in hidden
+                and row.method not in hidden_methods
+            ]
 
     def find(
         self,

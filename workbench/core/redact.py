@@ -23,6 +23,7 @@ from itertools import count
 
 from workbench.core.credentials import is_secret_name
 from workbench.core.frame import Channel, Span
+from workbench.core.heads import header_hits, label_of, session_hits, url_hits
 from workbench.core.places import Walk
 from workbench.core.shapes import Hit, may_hold_token, tokens
 
@@ -54,6 +55,8 @@ FREE_MEMBERS = frozenset(
 #: Channels whose bodies are JSON-RPC: only there is anything protected.
 _PROTOCOL_CHANNELS = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
 
+_JSON_BEGINS = (b"{", b"[")
+
 #: A cheap sign that a string may be a protected member: its name stands just before it.
 _MAYBE_PROTECTED = re.compile(
     rb'"(?:' + b"|".join(sorted(ENVELOPE_MEMBERS | PROTOCOL_MEMBERS)) + rb')"\s{0,9}:\s{0,9}"$'
@@ -64,6 +67,11 @@ _STRING_BYTES = 4096
 
 #: A secret of these characters only could be a number of a JSON document.
 _NUMBER = re.compile(rb"[0-9+.eE-]+")
+
+#: A secret that a peer chose is looked for in bodies only if it looks like no word of a message, and
+#: only so many of them are: each costs a search in every body.
+_DISTINCT = re.compile(rb"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~:-]{16,4096}")
+MAX_LEARNED = 64
 
 #: A private key that is printed arrives line by line; more lines than this are none.
 MAX_KEY_LINES = 200
@@ -97,19 +105,44 @@ class Redactor:
         self._numbers: dict[bytes, int] = {}
         self._next = count(1)
         self._open_keys: dict[int, int] = {}
+        self._learned = 0
 
     def add_secret(self, name: str, value: str, where: str = "env") -> bool:
         """Look out for a value given for a target; False when nothing about it looks secret."""
         if not looks_secret(name, value):
             return False
+        self._look_out(value, label_of(where, name))
+        return True
+
+    def header(self, name: str, value: str) -> str:
+        """The value of an HTTP header without the secrets in it."""
+        body = value.encode("utf-8", "surrogateescape")
+        return self._named(body, list(header_hits(name, body)))
+
+    def url(self, url: str) -> str:
+        """A URL without the secrets in its query and before its host."""
+        body = url.encode("utf-8", "surrogateescape")
+        return self._named(body, list(url_hits(body)))
+
+    def _named(self, body: bytes, hits: list[Hit]) -> str:
+        self._learn(body, hits)
+        return self._redact(body, Channel.NOTE, 0, hits)[0].decode("utf-8", "surrogateescape")
+
+    def _learn(self, body: bytes, hits: list[Hit]) -> None:
+        """What was found by its name is looked for in every body from now on."""
+        for hit in hits:
+            secret = body[hit.start : hit.end]
+            if secret not in self._exact and self._learned < MAX_LEARNED and _DISTINCT.fullmatch(secret):
+                self._learned += 1
+                self._look_out(secret.decode(), hit.label)
+
+    def _look_out(self, value: str, label: str) -> None:
         exact = value.encode("utf-8", "surrogateescape")
-        label = f"{where} {re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:60]}"
         known = dict(self._forms)
         for form in _forms(value):
             known.setdefault(form, label)
             self._exact.setdefault(form, exact)
         self._forms = tuple(known.items())
-        return True
 
     def redact(
         self, body: bytes, channel: Channel = Channel.STDIO, connection: int = 0
@@ -119,8 +152,19 @@ class Redactor:
 
         ``connection`` matters for stderr, where a private key comes line by line.
         """
+        named: list[Hit] = []
+        if channel is Channel.PROCESS or (channel is Channel.SSE and body[:1] not in _JSON_BEGINS):
+            # Our own word of a session's id, and the endpoint's URL of HTTP+SSE, which often holds one.
+            named = list(session_hits(body) if channel is Channel.PROCESS else url_hits(body))
+            self._learn(body, named)
+        return self._redact(body, channel, connection, named)
+
+    def _redact(
+        self, body: bytes, channel: Channel, connection: int, named: list[Hit]
+    ) -> tuple[bytes, tuple[Span, ...]]:
         # A few plain searches; one search for any of them would be slower.
         hits = [hit for form, label in self._forms if form in body for hit in _every(body, form, label)]
+        hits += named
         if may_hold_token(body):
             hits += tokens(body)
         if channel is Channel.STDERR and (self._open_keys or b"PRIVATE KEY-----" in body):

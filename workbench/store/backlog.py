@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from workbench.core.frame import Unit
+from workbench.core.frame import Stream, Unit
 
 #: How long the oldest unwritten frame waits for company, in seconds.
 LINGER = 0.025
@@ -26,6 +26,10 @@ BACKLOG_BYTES = 64 << 20
 UNIT_BYTES = 100
 
 
+#: Findings handed over and not yet written; beyond it they are left out: they can be made again.
+MAX_FINDINGS = 100_000
+
+
 class Statement(NamedTuple):
     """A change to the recording that is no frame."""
 
@@ -33,11 +37,21 @@ class Statement(NamedTuple):
     values: tuple[Any, ...]
 
 
+class Finding(NamedTuple):
+    """What a check says of the frame that a ticket became."""
+
+    ticket: int
+    rule: str
+    severity: str
+    pointer: str
+
+
 class Taken(NamedTuple):
     """What the writing thread took; ``weight`` in bytes."""
 
     units: list[Unit]
-    statements: list[Statement]
+    statements: list[Statement | Stream]
+    findings: list[Finding]
     weight: int
 
 
@@ -50,7 +64,8 @@ class Backlog:
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._units: list[Unit] = []
-        self._statements: list[Statement] = []
+        self._statements: list[Statement | Stream] = []
+        self._findings: list[Finding] = []
         self._since = 0.0
         self._tickets = 0
         self._asked = 0
@@ -90,14 +105,25 @@ class Backlog:
         with self._settled:
             return self._settled.wait_for(self.has_room, timeout)
 
-    def _later(self, sql: str, *values: Any) -> None:
+    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
+        """Take a finding about a frame, given by its ticket: derived, so it can be made again."""
         with self._lock:
-            if not self._statements and not self._units:
-                self._since = time.monotonic()
-            self._statements.append(Statement(sql, values))
-            self._asked += 1
-            self._asleep = False
+            if len(self._findings) < MAX_FINDINGS:
+                self._begin()
+                self._findings.append(Finding(seq, rule, severity, pointer))
         self._rouse()
+
+    def _later(self, change: Statement | Stream) -> None:
+        with self._lock:
+            self._begin()
+            self._statements.append(change)
+            self._asked += 1
+        self._rouse()
+
+    def _begin(self) -> None:
+        if not self._units and not self._statements and not self._findings:
+            self._since = time.monotonic()
+        self._asleep = False
 
     def _wait_written(self, timeout: float) -> bool:
         """Wait until all that was handed over so far is written, or lost."""
@@ -123,7 +149,7 @@ class Backlog:
             self._hurry.wait(self._patience())
             with self._lock:
                 self._hurry.clear()
-                if self._units or self._statements:
+                if self._units or self._statements or self._findings:
                     return self._taken()
                 if self._closing:
                     self._ended = True
@@ -137,12 +163,13 @@ class Backlog:
         with self._lock:
             if self._closing:
                 return 0.0
-            since = self._since if self._units or self._statements else time.monotonic()
+            waiting = self._units or self._statements or self._findings
+            since = self._since if waiting else time.monotonic()
         return max(0.0, since + LINGER - time.monotonic())
 
     def _taken(self) -> Taken:
-        taken = Taken(self._units, self._statements, self._waiting_bytes)
-        self._units, self._statements = [], []
+        taken = Taken(self._units, self._statements, self._findings, self._waiting_bytes)
+        self._units, self._statements, self._findings = [], [], []
         self._writing_tickets = len(taken.units)
         self._writing_statements = len(taken.statements)
         self._writing_bytes, self._waiting_bytes = taken.weight, 0
@@ -165,6 +192,7 @@ class Backlog:
             with self._lock:
                 self._units.clear()
                 self._statements.clear()
+                self._findings.clear()
                 self._waiting_bytes = 0
                 self._asleep = True
         else:

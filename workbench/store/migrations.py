@@ -17,8 +17,20 @@ from workbench.store import schema
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+
+def _to_2(recording: Database) -> None:
+    """HTTP streams: nothing wrote any before, so the table is made as it is now."""
+    recording.execute("DROP TABLE stream")
+    recording.execute(
+        "CREATE TABLE stream (session INTEGER NOT NULL, number INTEGER NOT NULL, connection INTEGER NOT NULL,"
+        " verb TEXT, url TEXT, status INTEGER, encoding TEXT, wire_bytes INTEGER, request_headers TEXT,"
+        " response_headers TEXT, opened_ns INTEGER, closed_ns INTEGER, closed_how TEXT,"
+        " PRIMARY KEY (session, number)) WITHOUT ROWID"
+    )
+
+
 #: From each version to the next: ``STEPS[1]`` makes a file of version 1 one of version 2.
-STEPS: Mapping[int, Callable[[Database], None]] = {}
+STEPS: Mapping[int, Callable[[Database], None]] = {1: _to_2}
 
 
 def migrate(db: sqlite3.Connection) -> None:

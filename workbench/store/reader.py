@@ -8,15 +8,17 @@ from several threads; queries take turns.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
-from workbench.core.frame import Frame, Row
+from workbench.core.frame import Frame, Kind, Row, Stream
 from workbench.errors import RecordingError
 from workbench.store.about import ConnectionRow, SessionRow
 from workbench.store.opening import open_recording
 from workbench.store.queries import Queries
-from workbench.store.search import find
+from workbench.store.search import find, passing
 from workbench.store.shaping import FRAME, ROW, Shaping
+from workbench.store.streams import COLUMNS, stream_of
 
 __all__ = ["ConnectionRow", "Reader", "SessionRow"]
 
@@ -104,6 +106,19 @@ class Reader:
         )
         return [ConnectionRow(*row) for row in rows]
 
+    def streams(self, connection: int | None = None) -> list[Stream]:
+        """The HTTP streams of a connection, or of all, by number; see ``core.frame.Stream``."""
+        only = "" if connection is None else f" AND connection={int(connection)}"
+        sql = f"SELECT {COLUMNS} FROM stream WHERE session=?{only} ORDER BY number"
+        return [self._stream(row) for row in self._queries.all(sql, self.session)]
+
+    def stream(self, number: int) -> Stream | None:
+        """One HTTP stream, by the number its frames have; ``None`` if it was not recorded."""
+        rows = self._queries.all(
+            f"SELECT {COLUMNS} FROM stream WHERE session=? AND number=?", self.session, number
+        )
+        return self._stream(rows[0]) if rows else None
+
     def height(self) -> int:
         """The last seq, 0 for an empty session."""
         if self._end is not None:
@@ -166,6 +181,32 @@ class Reader:
         row = self._queries.all(sql, key, key)
         return row[0][0] - self._base if row else None
 
+    def passing(
+        self,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        newest_first: bool = True,
+        connection: int | None = None,
+        hidden: Collection[Kind] = (),
+        hidden_methods: Collection[str] = (),
+        stop: Callable[[], bool] | None = None,
+    ) -> Iterator[list[int]]:
+        """The seqs of frames of no hidden kind or method, in pieces of growing size: the first piece
+        of a recording of any size comes at once. An answer's method is its request's."""
+        low, high = self._keys(first, last)
+        for keys in passing(
+            self._queries,
+            low,
+            high,
+            newest_first=newest_first,
+            connection=connection,
+            hidden=hidden,
+            hidden_methods=hidden_methods,
+            stop=stop,
+        ):
+            yield [key - self._base for key in keys]
+
     def find(
         self,
         text: bytes,
@@ -187,6 +228,12 @@ class Reader:
             yield key - self._base
 
     # Inside
+
+    def _stream(self, row: tuple[Any, ...]) -> Stream:
+        try:
+            return stream_of(row)
+        except (TypeError, ValueError) as error:
+            raise self._queries.damaged(f"stream {row[0]} holds {error}") from None
 
     def _choose(self, session: int | None) -> int:
         if session is None:

@@ -16,17 +16,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.core.frame import Channel, Clock, Direction, Stream, Unit
 from workbench.core.jsonrpc import dumps
 from workbench.core.redact import Redactor
-from workbench.store.backlog import BACKLOG_BYTES, COMMIT_BYTES, LINGER, Backlog
+from workbench.store.backlog import BACKLOG_BYTES, COMMIT_BYTES, LINGER, Backlog, Finding, Statement
 from workbench.store.files import begin_writing, create_database, end_writing, file_uri
 from workbench.store.rows import RowMaker, plain
+from workbench.store.streams import statement_of
 from workbench.store.tickets import Tickets
-from workbench.store.writer import Writer, portions
+from workbench.store.writer import ADD_FINDING, Writer, portions
 
 __all__ = ["BACKLOG_BYTES", "COMMIT_BYTES", "LINGER", "PRODUCT", "SYSTEM", "Recorder", "SystemClock"]
 
@@ -142,7 +143,7 @@ class Recorder(Backlog):
                 self.redactor.add_secret(secret, value)
         with self._lock:
             self._connections = number = self._connections + 1
-        self._later(
+        self._change(
             "INSERT INTO connection (session, number, name, transport, target, opened_ns, parent) "
             "VALUES (1,?,?,?,?,?,?)",
             number,
@@ -163,7 +164,7 @@ class Recorder(Backlog):
         if facts:
             names = ", ".join(f"{name}=?" for name in facts)
             values = [self._shown(value) if isinstance(value, str) else value for value in facts.values()]
-            self._later(f"UPDATE connection SET {names} WHERE session=1 AND number=?", *values, connection)
+            self._change(f"UPDATE connection SET {names} WHERE session=1 AND number=?", *values, connection)
 
     def new_stream(self) -> int:
         """A number for an HTTP stream, from 1."""
@@ -172,26 +173,11 @@ class Recorder(Backlog):
             return self._streams
 
     def stream(self, stream: Stream) -> None:
-        """Write down an HTTP stream as it stands now, in place of how it stood before."""
-        self._later(
-            "INSERT OR REPLACE INTO stream (session, number, connection, method, path, status, encoding,"
-            " request_headers, response_headers, opened_ns, closed_ns, closed_how)"
-            " VALUES (1,?,?,?,?,?,?,?,?,?,?,?)",
-            stream.number,
-            stream.connection,
-            stream.verb,
-            self._shown(stream.url),
-            stream.status,
-            stream.encoding or None,
-            self._shown(dumps(stream.request_headers)),
-            self._shown(dumps(stream.response_headers)),
-            stream.opened_ns,
-            stream.closed_ns,
-            stream.closed_how or None,
-        )
-
-    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
-        """Write down a finding about a frame; derived from the frames, so it can be made again."""
+        """Write down an HTTP stream as it stands now, in place of how it stood before. Secrets are
+        taken out where it is written, as with frames."""
+        with self._lock:
+            self._streams = max(self._streams, stream.number)
+        self._later(stream)
 
     def note(self, event: Mapping[str, Any], connection: int = 0) -> int:
         """Put a note frame (channel ``note``), whose body is the event as JSON."""
@@ -220,6 +206,9 @@ class Recorder(Backlog):
         self._nudge()
         self._thread.join()
 
+    def _change(self, sql: str, *values: Any) -> None:
+        self._later(Statement(sql, values))
+
     def _shown(self, text: str) -> str:
         return plain(self.redactor.text(text) if self.redactor is not None else text)
 
@@ -227,20 +216,47 @@ class Recorder(Backlog):
 
     def _run(self) -> None:
         while (taken := self._take()) is not None:
-            statements = taken.statements
+            # Streams come first: what is found secret in a head is looked for in the bodies too.
+            statements = [self._statement(change) for change in taken.statements]
+            findings = taken.findings
             for units, weight in portions(taken.units):
-                self._committed(len(units), self._writer.write(units, statements))
+                first = self._tickets_written.next
+                # Each is written with its frame, or after it.
+                here = [finding for finding in findings if finding.ticket < first + len(units)]
+                findings = [finding for finding in findings if finding.ticket >= first + len(units)]
+                self._committed(len(units), self._write(units, statements, here))
                 self._settle(len(units), weight, len(statements))
                 statements = []
                 self._tell()
-            if statements:
-                self._writer.write((), statements)
+            if statements or findings:
+                self._write((), statements, findings)
                 self._settle(0, 0, len(statements))
+                if findings:
+                    self._tell()
         self._writer.finish(self._ended_how)
         self._committed(0, (0, self._writer.rows.key))
         self._tell()
         if self.path is not None:
             end_writing(self.path)
+
+    def _statement(self, change: Statement | Stream) -> Statement:
+        return statement_of(change, self.redactor) if isinstance(change, Stream) else change
+
+    def _write(
+        self, units: Sequence[Unit], statements: Iterable[Statement], findings: Iterable[Finding]
+    ) -> tuple[int, int]:
+        """One transaction; the keys of its frames, as ``Writer.write`` gives them."""
+        first = self._tickets_written.next
+
+        def about(first_key: int, whole: bool) -> Iterator[Statement]:
+            for finding in findings:
+                key = self._tickets_written.frame_of(finding.ticket)
+                if key is None and whole and first <= finding.ticket < first + len(units):
+                    key = first_key + finding.ticket - first
+                if key is not None:
+                    yield Statement(ADD_FINDING, (key, *finding[1:], key))
+
+        return self._writer.write(units, statements, about)
 
     def _committed(self, units: int, keys: tuple[int, int]) -> None:
         with self._lock:

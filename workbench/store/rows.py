@@ -48,6 +48,7 @@ _FIXED_KINDS = {
         (Channel.AUTH, Kind.AUTH),
     )
 }
+_STDIO = int(Channel.STDIO)
 _BATCH, _REQUEST = int(Kind.BATCH), int(Kind.REQUEST)
 _ANSWERS = tuple(map(int, ANSWERS))
 #: A direction and the one against it are 1 and 2.
@@ -141,6 +142,8 @@ class RowMaker:
         spans: tuple[Span, ...] = ()
         if self._redactor is not None:
             body, spans = self._redactor.redact(body, unit.channel, unit.connection)
+            if unit.event:
+                unit = unit._replace(event=self._redactor.text(unit.event))
         self._keep(unit, body, ending, size, spans, batch)
 
     def _keep(
@@ -151,7 +154,7 @@ class RowMaker:
         self.key = key = self.key + 1
         method = name = identity = stored = None
         kind = _FIXED_KINDS.get(channel)
-        if kind is None and stream:
+        if kind is None and channel != _STDIO:
             kind = carried_kind(carrier, body, event)
         if kind is None:
             found, messages, _ = decode(body)

@@ -19,7 +19,10 @@ import sqlite3
 APPLICATION_ID = 0x4D435077
 
 #: The version of the tables below.
-VERSION = 1
+VERSION = 2
+
+#: The version of the rules that findings come from, so that old ones are known as such.
+FINDINGS_VERSION = 1
 
 #: Bodies up to this size stand in the frame's row, larger ones in parts.
 INLINE_BODY = 4096
@@ -95,8 +98,8 @@ CREATE TABLE message (key INTEGER NOT NULL, item INTEGER NOT NULL, kind INTEGER 
 CREATE TABLE pair (answer INTEGER PRIMARY KEY, request INTEGER NOT NULL);
 CREATE INDEX pair_request ON pair (request);
 CREATE TABLE stream (
-  session INTEGER NOT NULL, number INTEGER NOT NULL, connection INTEGER NOT NULL, method TEXT, path TEXT,
-  status INTEGER, encoding TEXT, request_headers TEXT, response_headers TEXT,
+  session INTEGER NOT NULL, number INTEGER NOT NULL, connection INTEGER NOT NULL, verb TEXT, url TEXT,
+  status INTEGER, encoding TEXT, wire_bytes INTEGER, request_headers TEXT, response_headers TEXT,
   opened_ns INTEGER, closed_ns INTEGER, closed_how TEXT, PRIMARY KEY (session, number)) WITHOUT ROWID;
 CREATE TABLE rule (session INTEGER NOT NULL, number INTEGER NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL,
   PRIMARY KEY (session, number)) WITHOUT ROWID;

@@ -12,13 +12,14 @@ from workbench.store.queries import Queries
 ROW = (
     "SELECT f.key, f.connection, f.wall, f.mono, f.direction, f.channel, f.kind, f.size, "
     f"substr(f.body, 1, {PREVIEW_BYTES}), f.method, f.id, f.name, p.request, q.mono, "
-    "(SELECT min(answer) FROM pair WHERE request=f.key) "
+    "(SELECT min(answer) FROM pair WHERE request=f.key), f.stream, "
+    "(SELECT group_concat(rule, ' ') FROM finding WHERE key=f.key) "
     "FROM frame f LEFT JOIN pair p ON p.answer=f.key LEFT JOIN frame q ON q.key=p.request "
 )
 #: What ``Shaping.frame`` takes.
 FRAME = (
     "SELECT key, connection, wall, mono, direction, channel, kind, body, size, ending, method, id, name, "
-    "spans, stored FROM frame "
+    "spans, stored, stream, event FROM frame "
 )
 # A look into a dict takes a tenth of the time that calling the enumeration does.
 _DIRECTIONS = {int(direction): direction for direction in Direction}
@@ -44,7 +45,7 @@ class Shaping:
 
     def row(self, row: tuple[Any, ...]) -> Row:
         key, connection, wall, mono, direction, channel, kind, size, preview, method, id, name = row[:12]
-        request, asked, answer = row[12:]
+        request, asked, answer, stream, findings = row[12:]
         pair = request if request is not None else answer
         word = self._queries.word
         try:
@@ -63,13 +64,15 @@ class Shaping:
                 word(name),
                 None if pair is None else pair - self.base,
                 None if asked is None else mono - asked,
+                stream or 0,
+                tuple(findings.split()) if findings else (),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise self._queries.damaged(f"frame {key - self.base} holds {error}") from None
 
     def frame(self, row: tuple[Any, ...]) -> Frame:
         key, connection, wall, mono, direction, channel, kind, body, size, ending, method, id, name = row[:13]
-        spans, stored = row[13:]
+        spans, stored, stream, event = row[13:]
         try:
             return Frame(
                 seq=key - self.base,
@@ -86,6 +89,8 @@ class Shaping:
                 id=id,
                 name=self._queries.word(name),
                 spans=tuple(Span(*span) for span in loads(spans)) if spans else (),
+                stream=stream or 0,
+                event=event,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise self._queries.damaged(f"frame {key - self.base} holds {error}") from None

@@ -32,6 +32,11 @@ class Tickets:
         self._runs: deque[_Run] = deque(maxlen=MAX_RUNS)
         self._next = 1
 
+    @property
+    def next(self) -> int:
+        """The first ticket that is not written yet."""
+        return self._next
+
     def written(self, count: int, first_seq: int, last_seq: int) -> None:
         """The next ``count`` tickets became the frames ``first_seq`` to ``last_seq``; when these are
         not as many, each is taken to be a part of the last one."""
@@ -53,3 +58,10 @@ class Tickets:
             if run.ticket <= ticket:
                 return run.seq_of(ticket)
         return self._runs[0].seq
+
+    def frame_of(self, ticket: int) -> int | None:
+        """The same, but only where the ticket was one whole frame that was written."""
+        for run in reversed(self._runs):
+            if run.ticket <= ticket < self._next:
+                return run.seq_of(ticket) if run.step else None
+        return None

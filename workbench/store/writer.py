@@ -14,12 +14,22 @@ from workbench.core.frame import Channel, Clock, Direction, Unit
 from workbench.core.jsonrpc import dumps
 from workbench.store.backlog import COMMIT_BYTES, UNIT_BYTES, Statement
 from workbench.store.rows import Batch, RowMaker
+from workbench.store.schema import FINDINGS_VERSION
 
 #: Statements kept for better times; more than any session has connections and facts about them.
 MAX_KEPT = 10_000
 
 #: How long another process that reads the file may keep us from putting it at rest (milliseconds).
 REST_PATIENCE = 500
+
+#: The findings of a frame are numbered in the order they come.
+ADD_FINDING = (
+    "INSERT INTO finding (key, item, rule, severity, pointer, version) "
+    f"SELECT ?, coalesce(max(item), -1) + 1, ?, ?, nullif(?, ''), {FINDINGS_VERSION} FROM finding WHERE key=?"
+)
+
+#: Given the key of a transaction's first frame, and whether each of its units is one frame.
+About = Callable[[int, bool], Iterable[Statement]]
 
 
 class Writer:
@@ -38,11 +48,17 @@ class Writer:
         self._gap = 0
         self._kept: list[Statement] = []
 
-    def write(self, units: Sequence[Unit], statements: Iterable[Statement] = ()) -> tuple[int, int]:
+    def write(
+        self, units: Sequence[Unit], statements: Iterable[Statement] = (), about: About | None = None
+    ) -> tuple[int, int]:
         """One transaction. Returns the first and last key of the frames it added; the first is the
-        greater one when there are none, or when they were lost."""
+        greater one when there are none, or when they were lost.
+
+        ``about`` is asked for what is to be written with the frames: it gets the key of the first,
+        and whether each unit is one frame.
+        """
         self._kept += statements
-        return self._transaction(units)
+        return self._transaction(units, about)
 
     def finish(self, ended_how: str) -> None:
         """Write unfinished lines and how it ended, and put the file at rest."""
@@ -54,7 +70,7 @@ class Writer:
             self._transaction(())
         self._rest()
 
-    def _transaction(self, units: Sequence[Unit]) -> tuple[int, int]:
+    def _transaction(self, units: Sequence[Unit], about: About | None = None) -> tuple[int, int]:
         rows, batch = self.rows, Batch()
         top, words = rows.key, rows.next_word
         noted = bool(self._gap and units)
@@ -64,7 +80,8 @@ class Writer:
             first = rows.key + 1
             for unit in units:
                 rows.add(unit, batch)
-            self._insert(batch)
+            whole = rows.key - first + 1 == len(units)
+            self._insert(batch, () if about is None else about(first, whole))
         except Exception as error:
             # Whatever it is: the thread goes on, because the next frames may well be written.
             self._refused(len(batch.frames) - noted if len(batch.frames) > noted else len(units), error)
@@ -76,12 +93,14 @@ class Writer:
             self.trouble = ""
         return first, rows.key
 
-    def _insert(self, batch: Batch) -> None:
+    def _insert(self, batch: Batch, more: Iterable[Statement]) -> None:
         self._db.execute("BEGIN")
         try:
             for sql, values in self._kept:
                 self._db.execute(sql, values)
             batch.write(self._db)
+            for sql, values in more:
+                self._db.execute(sql, values)
             self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:

@@ -79,7 +79,7 @@ def _frame(recording: Database, base: int, row: dict[str, Any]) -> str:
         "size": None if row["size"] == len(body) else row["size"],
         "spans": loads(row["spans"]) if row["spans"] else None,
         "stream": row["stream"],
-        "event": row["event"],
+        "event": _readable(row["event"]),
     }
     return _line({member: value for member, value in members.items() if value is not None}, body)
 
@@ -93,8 +93,13 @@ class _Json(str):
 
 
 def _shown(column: str, value: Any) -> Any:
-    """A column's value; JSON text as the JSON it is, if that gives the text back."""
-    if column in JSON_COLUMNS and isinstance(value, str) and value[:1] in ("{", "["):
+    """A column's value."""
+    return _readable(value) if column in JSON_COLUMNS else value
+
+
+def _readable(value: Any) -> Any:
+    """JSON text as the JSON it is, if that gives the text back."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
         found = style_of(value.encode())
         if found is not None and not found[1]:
             return _Json(value)

@@ -28,6 +28,7 @@ from workbench.store.formats.lines import (
     VERSION,
     body_of,
     column_of,
+    event_of,
 )
 from workbench.store.neighbours import remove
 from workbench.store.rows import Batch, RowMaker
@@ -87,7 +88,6 @@ class _Intake:
         self._rows = RowMaker(base=0, wall_ns=0, mono_ns=0, redactor=None)
         self._batch = Batch()
         self._mono = 0
-        self._carried: list[tuple[Any, Any, int]] = []
 
     def run(self, source: IO[bytes]) -> None:
         number = 0
@@ -158,12 +158,12 @@ class _Intake:
             self._mono,
             True,
             _word({"lf": Ending.LF, "none": Ending.NONE}, line, "ending", "lf"),
+            _integer(line, "stream", 0),
+            event_of(line, plain=plain),
         )
         size = _integer(line, "size", len(body))
         self._rows.restore(unit, size, _spans(line), self._batch)
         seq = self._rows.key - self._rows.base
-        if "stream" in line or "event" in line:
-            self._carried.append((line.get("stream"), line.get("event"), self._rows.key))
         if _integer(line, "frame", seq) != seq:
             raise ValueError(f"the frame is number {seq}, not {line['frame']}")
         if self._batch.size > COMMIT_BYTES:
@@ -172,8 +172,6 @@ class _Intake:
     def _write(self) -> None:
         self._batch.write(self._db)
         self._batch = Batch()
-        self._db.executemany("UPDATE frame SET stream=?, event=? WHERE key=?", self._carried)
-        self._carried.clear()
 
 
 def _object(line: bytes) -> Parsed:

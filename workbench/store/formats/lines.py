@@ -29,8 +29,8 @@ NUMBERED: dict[str, tuple[str, ...]] = {
         *("exit_code", "parent"),
     ),
     "stream": (
-        *("connection", "method", "path", "status", "encoding", "request_headers", "response_headers"),
-        *("opened_ns", "closed_ns", "closed_how"),
+        *("connection", "verb", "url", "status", "encoding", "wire_bytes", "request_headers"),
+        *("response_headers", "opened_ns", "closed_ns", "closed_how"),
     ),
     "rule": ("what", "value"),
 }
@@ -77,6 +77,16 @@ def column_of(name: str, value: Any, *, plain: bool = False) -> Any:
     if name in JSON_COLUMNS and isinstance(value, (dict, list)):
         return write(Parsed(value, plain), COMPACT)
     return value
+
+
+def event_of(line: dict[str, Any], *, plain: bool = False) -> str | None:
+    """What an SSE event had beside its data, as the JSON text that a frame has. Raises ``ValueError``."""
+    event = line.get("event")
+    if isinstance(event, dict):
+        return write(Parsed(event, plain), COMPACT)
+    if event is None or isinstance(event, str):
+        return event
+    raise ValueError("event is no JSON object and no string")
 
 
 def _encoded(text: str) -> bytes:

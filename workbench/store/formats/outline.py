@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from workbench.core.frame import Channel, Ending, Frame, Kind, Span
+from workbench.core.frame import Channel, Ending, Frame, Kind, Span, carried_kind
 from workbench.core.jsonrpc import decode, loads
 from workbench.errors import RecordingError
-from workbench.store.formats.lines import CHANNELS, DIRECTIONS, body_of
+from workbench.store.formats.lines import CHANNELS, DIRECTIONS, body_of, event_of
 
 _FIRST = b'{"mcp-workbench recording":1}'
 _HEAD = re.compile(
@@ -99,6 +99,7 @@ def outline(path: str) -> Outline | None:
 def _frame(line: dict[str, Any]) -> Frame:
     body = body_of(line)
     channel = CHANNELS[line["channel"]]
+    event = event_of(line)
     wall = line.get("wall", 0)
     return Frame(
         line["frame"],
@@ -107,9 +108,11 @@ def _frame(line: dict[str, Any]) -> Frame:
         line["ns"],
         DIRECTIONS[line["direction"]],
         channel,
-        _KINDS.get(channel) or decode(body).kind,
+        _KINDS.get(channel) or carried_kind(channel, body, event) or decode(body).kind,
         body,
         line.get("size", len(body)),
         Ending.NONE if line.get("ending") == "none" else Ending.LF,
         spans=tuple(Span(*span) for span in line.get("spans", ())),
+        stream=line.get("stream", 0),
+        event=event,
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
-from workbench.core.frame import Row
+from workbench.core.frame import Kind, Row
 
 #: Rows kept at hand, about 1 kB each.
 CACHED_ROWS = 8_192
@@ -25,6 +25,18 @@ class Source(Protocol):
     def window(self, first: int, last: int) -> list[Row]: ...
 
     def rows(self, seqs: Sequence[int]) -> list[Row]: ...
+
+    def passing(
+        self,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        newest_first: bool = True,
+        connection: int | None = None,
+        hidden: Collection[Kind] = (),
+        hidden_methods: Collection[str] = (),
+        stop: Callable[[], bool] | None = None,
+    ) -> Iterator[list[int]]: ...
 
     def find(
         self,

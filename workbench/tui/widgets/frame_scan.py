@@ -163,22 +163,18 @@ class Scanner:
     def _matches(self, first: int, last: int, *, newest_first: bool) -> Iterator[list[int]]:
         if last < first:
             return
-        if not self._wanted.by_kind or self._wanted.text:
+        if self._wanted.text:
             yield from self._by_text(first, last, newest_first)
         else:
-            yield from self._by_row(first, last, newest_first)
-
-    def _by_row(self, first: int, last: int, newest_first: bool) -> Iterator[list[int]]:
-        starts = range(first, last + 1, _STRIDE)
-        for start in reversed(starts) if newest_first else starts:
-            if self._closed:
-                return
-            rows = self._source.window(start, min(start + _STRIDE - 1, last))
-            batch = [row.seq for row in rows if self._wanted.passes(row)]
-            if newest_first:
-                batch.reverse()
-            if batch:
-                yield batch
+            yield from self._source.passing(
+                first=first,
+                last=last,
+                newest_first=newest_first,
+                connection=self._wanted.connection,
+                hidden=self._wanted.hidden,
+                hidden_methods=self._wanted.hidden_methods,
+                stop=lambda: self._closed,
+            )
 
     def _by_text(self, first: int, last: int, newest_first: bool) -> Iterator[list[int]]:
         text = self._wanted.text.encode("utf-8", "surrogateescape")
