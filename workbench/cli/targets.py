@@ -37,6 +37,9 @@ Options of a target:
   --client-info JSON       who we say we are
   --require NAME           fail unless the server has this capability
   --root DIR               a folder to tell the server as a root
+  --answer METHOD=ANSWER   answer the server's requests by a rule; ANSWER is defaults, decline,
+                           cancel, reject, text:WORDS (sampling) or a result as JSON. METHOD may
+                           be narrowed: elicitation/create[tool=ask_*,message=*name*]
   --log-level LEVEL        ask the server for log messages from this level on
   --config FILE            where @NAME is looked up"""
 

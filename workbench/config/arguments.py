@@ -127,6 +127,7 @@ def _finish(draft: _Draft, common: dict[str, Any], settings: Settings) -> Target
             options[merged] = {**common.get(merged, {}), **draft.options.get(merged, {})}
     options["headers"] = merged_headers(common.get("headers", {}), draft.options.get("headers", {}))
     options["switched"] = (*common.get("switched", ()), *draft.options.get("switched", ()))
+    options["rules"] = (*draft.options.get("rules", ()), *common.get("rules", ()), *settings.rules)
     files = options.pop("config", ()) or settings.config
     values = _values(options, settings)
     if draft.kind == "name":

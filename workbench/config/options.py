@@ -14,6 +14,7 @@ from typing import Any
 from workbench.config.urls import checked_header, read_header
 from workbench.config.variables import Variables
 from workbench.core.methods import LOG_LEVELS
+from workbench.core.rules import rule_from
 
 #: How the first contact with a server is made: found out, with a handshake, without one.
 ERAS = ("auto", "legacy", "modern")
@@ -105,6 +106,10 @@ def _root(options: dict[str, Any], value: str) -> None:
     options["roots"] = (*options.get("roots", ()), {"uri": uri, "name": name})
 
 
+def _answer(options: dict[str, Any], value: str) -> None:
+    options["rules"] = (*options.get("rules", ()), rule_from(value))
+
+
 def _log_level(options: dict[str, Any], value: str) -> None:
     if value not in LOG_LEVELS:
         raise ValueError(f"{value!r} is no level; use one of {', '.join(LOG_LEVELS)}")
@@ -132,6 +137,7 @@ OPTIONS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "--client-info": _client_info,
     "--require": _collected("require"),
     "--root": _root,
+    "--answer": _answer,
     "--log-level": _log_level,
     "--era": _era,
     "--header": _header,

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from workbench.config.place import ELSEWHERE, PREFIX, settings_path
 from workbench.config.targets import Timeouts, first_fault
 from workbench.core.methods import LATEST_HANDSHAKE
+from workbench.core.rules import Rule
 from workbench.errors import UsageError
 
 
@@ -29,7 +30,8 @@ class Settings(BaseModel):
     ``record``: record from the first frame. ``offer``: the revision to offer. ``era``: how the first contact
     is made, unless a target says. ``theme``,
     ``mouse``, ``animation``, ``keys`` (action to key): the screen's. ``config``: files of other
-    tools in which ``@name`` is looked up.
+    tools in which ``@name`` is looked up. ``rules`` answer the requests of every server, after its
+    own rules.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +46,7 @@ class Settings(BaseModel):
     animation: bool = False
     keys: dict[str, str] = Field(default_factory=dict)
     config: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
 
 def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:

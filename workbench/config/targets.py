@@ -19,6 +19,7 @@ from workbench.core.credentials import plain_arguments
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.core.naming import suggest_name, suggest_url_name
 from workbench.core.pending import Timeouts as CoreTimeouts
+from workbench.core.rules import Rule
 from workbench.errors import UsageError
 
 #: The revision that gave elicitation its modes (``form`` and ``url``).
@@ -82,7 +83,8 @@ class Target(BaseModel):
     ``capabilities`` are the client's, ``None`` for everything the workbench can do in that
     revision. ``require`` are dotted server capabilities without which the connection is of no use.
     ``recording`` is set when the server is a replay of that file. ``origin`` says where the target
-    was written. ``secrets`` are values in it that are nobody's business, by name.
+    was written. ``rules`` answer the server's requests, the first that fits. ``secrets`` are values in
+    it that are nobody's business, by name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,6 +103,7 @@ class Target(BaseModel):
     require: tuple[str, ...] = ()
     client_info: dict[str, Any] | None = None
     roots: tuple[Root, ...] = ()
+    rules: tuple[Rule, ...] = ()
     log_level: str | None = None
     timeouts: Timeouts = Timeouts()
     recording: str | None = None

@@ -89,9 +89,9 @@ def error_sentence(error: Any) -> str:
 
 
 class Send(NamedTuple):
-    """Write this body. ``about`` says what it is for: a method, ``cancel``, ``raw``, ``user``, or
-    ``policy …`` for a request that was answered without asking anybody; ``id`` is the JSON text
-    of the id it carries (or answers), if any. ``headers`` are for a transport that has headers."""
+    """Write this body. ``about`` says what it is for: a method, ``cancel``, ``raw``, ``user``, and
+    for a request that was answered without asking anybody ``policy …`` or ``rule …``; ``id`` is the
+    JSON text of the id it carries (or answers), if any. ``headers`` are for a transport that has headers."""
 
     body: bytes
     about: str
@@ -104,6 +104,13 @@ class Abandon(NamedTuple):
     which is how the stateless era cancels over HTTP ("Cancellation", 2026-07-28)."""
 
     id: str
+
+
+class Remarked(NamedTuple):
+    """A sentence about the request ``id`` of ours, or about the connection where that is ``None``."""
+
+    id: int | None
+    text: str
 
 
 class Completed(NamedTuple):
@@ -191,6 +198,7 @@ Action = (
     | StateChanged
     | Late
     | Odd
+    | Remarked
 )
 
 #: The oddities a conversation finds beyond the defects of a body.

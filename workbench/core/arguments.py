@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import NamedTuple
 
+from workbench.core.formats import format_doubt
 from workbench.core.forms import Field, FieldKind, FormModel
 from workbench.core.jsonrpc import dumps, loads
 from workbench.core.jsontext import compact, kind_of, members, problem
@@ -175,7 +176,7 @@ def _string_doubt(field: Field, text: str) -> str:
         return f"needs at least {least} characters"
     if most is not None and len(text) > most:
         return f"takes at most {most} characters"
-    return ""
+    return format_doubt(field.schema.get("format"), text) if isinstance(field.schema, dict) else ""
 
 
 def _number_doubt(field: Field, text: str) -> str:

@@ -15,7 +15,7 @@ from workbench.core.actions import Action, Completed, Late, Odd, Outcome, Progre
 from workbench.core.frame import Kind
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Message, dumps
-from workbench.core.methods import PROGRESS_METHODS
+from workbench.core.methods import PROGRESS_METHODS, name_of
 from workbench.core.peek import number, peek
 from workbench.core.pending import Pending, PendingCalls, Timeouts
 from workbench.core.splice import with_progress_token
@@ -76,6 +76,12 @@ class Calling:
             self._pending.take(call.id)
             ended.append(Completed(call.id, Outcome("lost", call.age(now), why=why)))
         return ended
+
+    def tools(self, id_text: str | None = None) -> list[str]:
+        """The names of the tools that run, or of the one the request with this id (JSON text) calls."""
+        id = None if id_text is None else self._issued(id_text)
+        call = None if id is None else self._pending.get(id)
+        return [name for each in ([call] if call else self._pending) if (name := _tool(each)) is not None]
 
     def next_deadline(self) -> float | None:
         return self._pending.next_deadline()
@@ -156,6 +162,15 @@ def outcome(call: Pending, message: Message, seq: int, now: float) -> Outcome:
     """The outcome of a request that has been answered."""
     how = "result" if message.kind is Kind.RESULT else "error"
     return Outcome(how, call.age(now), message, seq)
+
+
+def _tool(call: Pending) -> str | None:
+    if call.method != "tools/call" or call.params is None or len(call.params) > jsonrpc.INLINE_BYTES:
+        return None
+    try:
+        return name_of(call.method, jsonrpc.loads(call.params))
+    except (ValueError, RecursionError):
+        return None
 
 
 def level_of(params: str | None) -> str | None:

@@ -34,6 +34,7 @@ from workbench.core.actions import (
     PeerCancelled,
     PeerRequest,
     Progressed,
+    Remarked,
     Send,
     StateChanged,
 )
@@ -47,6 +48,7 @@ from workbench.core.methods import BATCH_REVISION, HANDSHAKE_REVISIONS, LATEST_H
 from workbench.core.peek import peek
 from workbench.core.pending import Timeouts
 from workbench.core.policy import Policy
+from workbench.core.question import name_of_server
 
 __all__ = [
     "Action",
@@ -60,6 +62,7 @@ __all__ = [
     "PeerRequest",
     "Policy",
     "Progressed",
+    "Remarked",
     "Send",
     "StateChanged",
     "Timeouts",
@@ -102,7 +105,12 @@ class Conversation:
         self.log_level: str | None = None
         self._initialize: int | None = None
         self._calls = Calling(first_id, self.timeouts)
-        self._asked = Asked(policy or Policy(), self.capabilities)
+        self._asked = Asked(
+            policy or Policy(),
+            self.capabilities,
+            lambda: name_of_server(self.server_info),
+            self._calls.tools,
+        )
 
     @property
     def policy(self) -> Policy:
@@ -111,7 +119,7 @@ class Conversation:
     @property
     def peer_requests(self) -> Mapping[str, str]:
         """Requests of the peer that wait for an answer, oldest first: id (JSON text) -> method."""
-        return self._asked.open
+        return self._asked.methods
 
     # What the user wants
 
@@ -183,6 +191,10 @@ class Conversation:
         message, JSON text of data or ``None``). Nothing happens if it is not open (any more)."""
         return self._asked.answer(id_text, result, error, about)
 
+    def reconsider(self, id_text: str) -> list[Action]:
+        """Answer an open request of the peer if a rule does so now."""
+        return self._asked.reconsider(id_text)
+
     def closing(self) -> list[Action]:
         """We have begun to end the connection; its end will be no failure."""
         return self.happened(Event.CLOSE)
@@ -238,6 +250,7 @@ class Conversation:
         if answers is not None and len(decoded.messages) == 1:
             decoded = _addressed(decoded, answers)
         actions: list[Action] = []
+        self._asked.within = answers
         for message in decoded.messages:
             actions += self._receive(message, seq, now)
             if message.kind is not decoded.kind:

@@ -132,6 +132,12 @@ def _choices(schema: dict[str, Any]) -> tuple[Choice, ...] | None:
     return None
 
 
+def item_choices(schema: Any) -> tuple[Choice, ...] | None:
+    """What the elements of an array are chosen from; ``None`` if they are not, or for no array."""
+    items = schema.get("items") if isinstance(schema, dict) and schema.get("type") == "array" else None
+    return _choices(items) if isinstance(items, dict) else None
+
+
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) and value else dumps(value)
 

@@ -21,6 +21,7 @@ from workbench.core.jsonrpc import dumps
 from workbench.core.lifecycle import OVER, State
 from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, gate_of, has_capability
 from workbench.core.policy import Policy
+from workbench.core.rules import Rule, result_faults
 from workbench.errors import ConnectionFailed
 from workbench.wire.calls import Call
 from workbench.wire.dealings import Dealings
@@ -60,7 +61,7 @@ class Connection:
             capabilities=target.offered_capabilities,
             client_info=target.client_info or client_info,
             require=target.require,
-            policy=Policy(roots=[_plain(root) for root in target.roots], held=held),
+            policy=Policy(roots=[_plain(root) for root in target.roots], held=held, rules=target.rules),
             timeouts=target.timeouts.plain(),
         )
         self.listing = listing
@@ -171,6 +172,22 @@ class Connection:
         self.conversation.policy.roots = [_plain(root) for root in roots]
         if has_capability(self.conversation.capabilities, "roots.listChanged"):
             self.notify("notifications/roots/list_changed")
+
+    def doubts(self, asked: PeerRequest, result: str) -> list[str]:
+        """What is wrong with a result (JSON text) as the answer to a request of the server, as
+        sentences without full stops. It can be sent all the same."""
+        return result_faults(asked.method, asked.params, result)
+
+    def add_rule(self, rule: Rule) -> None:
+        """Let a rule answer from now on, before those there are, and after connecting again too. It
+        also answers what waits in the inbox and is meant for it."""
+        self.target = self.target.model_copy(update={"rules": (rule, *self.target.rules)})
+        self.conversation.policy.rules.insert(0, rule)
+        for id_text in list(self.inbox):
+            actions = self.conversation.reconsider(id_text)
+            self._life.perform(actions)
+            if actions:
+                self.dealings.answered(id_text, self._life.publisher.last_seq)
 
     async def list(self, method: str) -> list[dict[str, Any]]:
         """All items of a listing, page by page, with a guard against pages that lead nowhere.

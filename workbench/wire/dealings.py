@@ -16,6 +16,7 @@ from workbench.core.actions import (
     PeerCancelled,
     PeerRequest,
     Progressed,
+    Remarked,
     Send,
 )
 from workbench.wire.calls import Call
@@ -31,6 +32,7 @@ _WORDS = {
     "not offered": "refused {}: the capability was not offered",
     "mode not offered": "refused {}: its mode was not offered",
     "unknown method": "refused {}: unknown method",
+    "invalid": "refused {} as invalid",
 }
 
 
@@ -60,6 +62,8 @@ class Dealings:
             self._peer_asked(action)
         elif isinstance(action, PeerCancelled):
             self.answered(action.id, action.seq)
+        elif isinstance(action, Remarked):
+            self.remark(action.text)
         elif isinstance(action, Late):
             self._late(action)
         elif isinstance(action, Odd):
@@ -67,8 +71,8 @@ class Dealings:
 
     def sent(self, action: Send, seq: int) -> None:
         """Take note of something that has just been sent as the frame ``seq``."""
-        if action.about.startswith("policy "):
-            self._answered_by_policy(action)
+        if action.about.startswith(("policy ", "rule ")):
+            self._answered_for_us(action)
         elif action.id is not None:
             call = self.calls.get(int(action.id)) if action.id.isdigit() else None
             if call is not None and call.request_seq == 0:
@@ -118,12 +122,19 @@ class Dealings:
         else:
             self._asked = action.method
 
-    def _answered_by_policy(self, action: Send) -> None:
-        reason = action.about.removeprefix("policy ")
-        if reason == "ping":
-            return
-        self._tap.note("answered", id=action.id, by="policy", method=self._asked, why=reason)
-        text = _WORDS.get(reason, "answered {}").format(self._asked)
+    def remark(self, text: str) -> None:
+        """Keep a sentence, and tell it with every call that runs: it may be about any of them."""
         self.remarks.append(text)
         for call in self.calls.values():
             call.remarks.append(text)
+
+    def _answered_for_us(self, action: Send) -> None:
+        kind, _, reason = action.about.partition(" ")
+        if reason == "ping":
+            return
+        waited = self.inbox.get(action.id or "")
+        method = self._asked if waited is None else waited.method
+        by = kind if kind == "policy" else f'rule "{reason}"'
+        self._tap.note("answered", id=action.id, by=by, method=method, why=reason)
+        words = _WORDS.get(reason, "answered {}") if kind == "policy" else f"answered {{}} by rule {reason!r}"
+        self.remark(words.replace("{}", method))
