@@ -13,8 +13,20 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from workbench.check.agreement import Agreement
+from workbench.check.answers import Answers
+from workbench.check.cancelling import Cancelling
+from workbench.check.completion import Completion
+from workbench.check.elicitation import Elicitation
 from workbench.check.envelope import Envelope
+from workbench.check.errors import Errors
+from workbench.check.handshake import Handshake
+from workbench.check.ids import Ids
+from workbench.check.methods import Methods
+from workbench.check.pagination import Pagination
+from workbench.check.progress import Progress
+from workbench.check.roots import Roots
 from workbench.check.rule import Finding
+from workbench.check.sampling import Sampling
 from workbench.check.watched import Hooks, Watched
 from workbench.core.exchange import Answered, Event, Opened, Orphaned, Told
 from workbench.core.frame import Channel, Direction, Frame, Stream, carried_kind
@@ -24,7 +36,22 @@ from workbench.core.jsonrpc import Decoded, decode
 MAX_STREAMS = 1_000
 
 #: What looks, in the order in which it does.
-CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (Agreement, Envelope)
+CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (
+    Agreement,
+    Envelope,
+    Ids,
+    Answers,
+    Handshake,
+    Methods,
+    Errors,
+    Progress,
+    Cancelling,
+    Pagination,
+    Completion,
+    Sampling,
+    Elicitation,
+    Roots,
+)
 
 _ON_THE_WIRE = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
 

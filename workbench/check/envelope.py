@@ -47,7 +47,8 @@ LSP_FRAMING = Rule(
     "error",
     ALL,
     _STDIO,
-    "The message is framed with Content-Length as in the Language Server Protocol; MCP has one message a line.",
+    "The message is framed with Content-Length, as the Language Server Protocol does it; in MCP a line is "
+    "a message.",
     ("@ 2025-11-25", "< Content-Length: 38"),
 )
 PRETTY_PRINTED = Rule(
@@ -151,7 +152,10 @@ TOO_MANY = Rule(
     ALL,
     _ENVELOPE,
     "The frame holds more messages than are looked at one by one.",
-    ("@ 2025-03-26", "< [" + ",".join(['{"jsonrpc":"2.0","id":99,"method":"ping"}'] * 10_001) + "]"),
+    (
+        "@ 2025-03-26",
+        "< [" + ",".join(['{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}'] * 10_001) + "]",
+    ),
 )
 NON_FINITE = Rule(
     "non-finite",

@@ -72,7 +72,8 @@ class Watched:
     def agree(self, claimed: str, era: str) -> None:
         """From now on the rules of this revision hold."""
         self.claimed, self.era = claimed, era
-        self.revision = released(claimed) if era == "legacy" else max(released(claimed), STATELESS_FROM)
+        revision = released(claimed)
+        self.revision = min(revision, LATEST_HANDSHAKE) if era == "legacy" else STATELESS_FROM
 
 
 def released(claimed: str) -> str:
