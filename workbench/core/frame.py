@@ -96,8 +96,9 @@ class Unit(NamedTuple):
     chunk tells that the stream of this connection, channel and direction has ended.
     ``stream`` is the number of the ``Stream`` it came on, 0 for none. ``event`` is set for an event
     of an SSE stream that had more than data: a JSON object with ``id``, ``name``, ``retry`` (ms)
-    and ``comment`` (true for a comment), each only where it was there, and ``raw`` where the bytes
-    cannot be made again from these and the data.
+    and ``comment`` (true for a comment), each only where it was there and in their order, ``eol`` where
+    all lines end with CRLF or CR, and ``raw`` where the bytes cannot be made again from these and the
+    data (``sse.write_event`` does that).
     Times are nanoseconds: ``wall_ns`` since the epoch (UTC), ``mono_ns`` of the monotonic clock.
     """
 

@@ -1,0 +1,253 @@
+"""One HTTP request after another: sent, told as a ``Stream``, its answer read piece by piece.
+
+What is decided here is what a program may do on its own: follow a redirect that
+stays at the same server, and send a request anew if it is certain that the
+server never had it. Nothing else is ever sent twice or anywhere else, no cookie
+is kept, and no credential is taken from ``.netrc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import anyio
+import httpx
+
+from workbench.core.frame import Stream
+from workbench.wire.http_errors import HTTP_ERRORS, HttpFailed, Trouble, place_of, trouble_of
+from workbench.wire.http_redirects import MOST_REDIRECTS, PERMANENT, REDIRECTS, follow
+from workbench.wire.tap import Tap
+
+#: How long reaching a host may take (seconds). Every other limit is the conversation's.
+CONNECT = 10.0
+
+#: How long a reader waits before it asks again whether the sink has room (seconds).
+_ROOM = 0.01
+
+#: How long closing a connection may take that is not read to its end (seconds).
+_CLOSING = 1.0
+
+Headers = Sequence[tuple[str, str]]
+
+
+def make_client() -> httpx.AsyncClient:
+    """A client that sends what it is told and nothing more. Proxies of the environment are used."""
+    try:
+        ours = version("mcp-workbench")
+    except PackageNotFoundError:
+        ours = "0"
+    return httpx.AsyncClient(
+        headers={"user-agent": f"mcp-workbench/{ours}", "accept-encoding": "gzip, deflate"},
+        # httpx looks into .netrc only when it is told to, and it is not.
+        trust_env=True,
+        follow_redirects=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        timeout=httpx.Timeout(None, connect=CONNECT),
+        # A stream may stay open as long as it likes, and no call waits for it.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
+    )
+
+
+class Outgoing:
+    """A request that has been told to the sink, and what is known of its answer."""
+
+    def __init__(self, tap: Tap, request: httpx.Request, number: int = 0) -> None:
+        self.request = request
+        self.number = number or tap.sink.new_stream()
+        self.how = "failed"
+        #: Whether all of it has been handed to the network, and whether over a new connection.
+        self.sent = False
+        self.connected = False
+        self._tap = tap
+        self._told = Stream(
+            self.number,
+            tap.connection,
+            request.method,
+            str(request.url),
+            _plain(request.headers),
+            tap.wall_ns(),
+        )
+        tap.stream(self._told)
+
+    async def trace(self, event: str, _info: dict[str, Any]) -> None:
+        """Called by httpx at every step."""
+        if event.endswith(".send_request_body.complete"):
+            self.sent = True
+        elif event == "connection.connect_tcp.started":
+            self.connected = True
+
+    def answered(self, response: httpx.Response) -> None:
+        """The head of the answer has come."""
+        self.how = "closed"
+        self._told = self._told._replace(
+            status=response.status_code,
+            response_headers=_plain(response.headers),
+            encoding=response.headers.get("content-encoding", ""),
+        )
+        self._tap.stream(self._told)
+
+    def closed(self, wire_bytes: int | None = None) -> None:
+        """Nothing more comes of it. ``wire_bytes`` counts where the body was encoded."""
+        size = wire_bytes if self._told.encoding else None
+        self._told = self._told._replace(closed_ns=self._tap.wall_ns(), closed_how=self.how, wire_bytes=size)
+        self._tap.stream(self._told)
+
+
+def _plain(headers: httpx.Headers) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.decode("latin-1"), value.decode("utf-8", "surrogateescape")) for name, value in headers.raw
+    )
+
+
+class Answer:
+    """The answer to a request: its head is here, its body comes."""
+
+    def __init__(self, response: httpx.Response, outgoing: Outgoing, has_room: Callable[[], bool]) -> None:
+        self.status = response.status_code
+        self.headers = response.headers
+        self.url = response.request.url
+        self.stream = outgoing.number
+        self.media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        self._response = response
+        self._outgoing = outgoing
+        self._has_room = has_room
+
+    @property
+    def succeeded(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def is_events(self) -> bool:
+        return self.succeeded and self.media == "text/event-stream"
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body, decoded, as it comes; pauses while the sink has no room. Raises ``HttpFailed``
+        when it breaks off."""
+        outgoing = self._outgoing
+        try:
+            async for chunk in self._response.aiter_bytes():
+                yield chunk
+                while not self._has_room():
+                    await anyio.sleep(_ROOM)
+        except HTTP_ERRORS as error:
+            outgoing.how = "cut"
+            raise HttpFailed(trouble_of(self.url, error, answered=True)) from error
+        outgoing.how = "end"
+
+    async def body(self, longest: int) -> tuple[bytes, Trouble | None]:
+        """The whole body, or its first ``longest`` bytes; with what cut it short, if anything did."""
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async for piece in self.chunks():
+                pieces.append(piece)
+                size += len(piece)
+                if size >= longest:
+                    why = f"The answer is longer than {longest:,} bytes; the rest was not read."
+                    return b"".join(pieces), Trouble(why, "Ask for less at once.")
+        except HttpFailed as failure:
+            return b"".join(pieces), failure.trouble
+        return b"".join(pieces), None
+
+
+class Requests:
+    """Sends the requests of one connection to one URL, which only a permanent redirect changes."""
+
+    def __init__(
+        self, client: httpx.AsyncClient, url: httpx.URL, tap: Tap, has_room: Callable[[], bool]
+    ) -> None:
+        self.url = url
+        self._client = client
+        self._tap = tap
+        self._has_room = has_room
+
+    def begin(self, verb: str, headers: Headers, body: bytes | None = None, number: int = 0) -> Outgoing:
+        """A request, told to the sink and not yet sent. ``number`` is its stream's, if it has one already."""
+        return self._outgoing(verb, self.url, headers, body, number)
+
+    def _outgoing(
+        self, verb: str, url: httpx.URL, headers: Headers, body: bytes | None, number: int = 0
+    ) -> Outgoing:
+        encoded = [
+            (name.encode("ascii"), value.encode("utf-8", "surrogateescape")) for name, value in headers
+        ]
+        request = self._client.build_request(verb, url, headers=encoded, content=body)
+        outgoing = Outgoing(self._tap, request, number)
+        request.extensions["trace"] = outgoing.trace
+        return outgoing
+
+    @asynccontextmanager
+    async def answer(self, outgoing: Outgoing) -> AsyncIterator[Answer]:
+        """Send it and wait for the head of the answer; redirects that may be followed are.
+
+        Raises ``HttpFailed``. Leaving the context closes the answer, read to its end or not.
+        """
+        for _ in range(MOST_REDIRECTS + 1):
+            outgoing, response = await self._send(outgoing)
+            try:
+                further = self._redirected(outgoing, response)
+                if further is None:
+                    yield Answer(response, outgoing, self._has_room)
+                    return
+                outgoing.how = "end"
+            finally:
+                await self._close(outgoing, response)
+            outgoing = further
+        outgoing.closed()
+        why = f"{place_of(self.url)} redirects more than {MOST_REDIRECTS} times."
+        raise HttpFailed(Trouble(why, "Give the URL that it ends at."))
+
+    def _redirected(self, outgoing: Outgoing, response: httpx.Response) -> Outgoing | None:
+        """The request to go on with. Raises ``HttpFailed`` for a redirect that is not followed."""
+        if response.status_code not in REDIRECTS:
+            return None
+        request = outgoing.request
+        url = follow(request, response)
+        headers = [(name, value) for name, value in _plain(request.headers) if name.lower() != "host"]
+        number = self._tap.sink.new_stream()
+        self._tap.process(
+            "redirect",
+            **{"from": str(request.url)},
+            to=str(url),
+            status=response.status_code,
+            stream=outgoing.number,
+            next=number,
+        )
+        if response.status_code in PERMANENT:
+            self.url = url
+        body = request.content if request.method == "POST" else None
+        return self._outgoing(request.method, url, headers, body, number)
+
+    async def _send(self, outgoing: Outgoing) -> tuple[Outgoing, httpx.Response]:
+        try:
+            return outgoing, await self._sent(outgoing)
+        except HttpFailed:
+            if outgoing.sent or outgoing.connected:
+                raise
+        # A connection that was kept open had been closed by the other side, and nobody has read a whole
+        # request from it: this, and only this, may be sent again.
+        request = outgoing.request
+        again = self._outgoing(request.method, request.url, _plain(request.headers), request.content)
+        return again, await self._sent(again)
+
+    async def _sent(self, outgoing: Outgoing) -> httpx.Response:
+        try:
+            response = await self._client.send(outgoing.request, stream=True)
+        except HTTP_ERRORS as error:
+            outgoing.closed()
+            raise HttpFailed(trouble_of(outgoing.request.url, error)) from error
+        except BaseException:
+            outgoing.how = "closed"
+            outgoing.closed()
+            raise
+        outgoing.answered(response)
+        return response
+
+    async def _close(self, outgoing: Outgoing, response: httpx.Response) -> None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING):
+            await response.aclose()
+        outgoing.closed(response.num_bytes_downloaded)
