@@ -20,7 +20,7 @@ from workbench.tui.app import Workbench
 from workbench.tui.desk import Desk
 from workbench.tui.dock import Dock
 from workbench.tui.opened import RecordingDesk
-from workbench.tui.screens.main import LOW
+from workbench.tui.screens.arranging import LOW
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -17,21 +15,20 @@ from workbench.core.jsontext import pretty
 from workbench.core.lifecycle import State, group
 from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
-from workbench.tui.lines import Bit, Fixed, Line, Lines, wrapped
+from workbench.tui.lines import Fixed, Line, Lines
 from workbench.tui.marks import marks_of
 from workbench.tui.messages import Hints, Said, Show
-from workbench.tui.palette import Role
 from workbench.tui.panes.filtered import FilteredRows
+from workbench.tui.panes.item_head import definition, head_lines, why_nothing
+from workbench.tui.panes.item_rows import keyed, nothing, row_of
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.recent import Recent
 from workbench.tui.runs import Run
-from workbench.tui.safe import safe_cut
-from workbench.tui.strip import state_word
 from workbench.tui.widgets.field_keys import FieldKeys
 from workbench.tui.widgets.form import Form
 from workbench.tui.widgets.progress_line import ProgressLine
 from workbench.tui.widgets.result import ResultView
-from workbench.tui.widgets.rows import Cell, Rows, RowSpec
+from workbench.tui.widgets.rows import Rows, RowSpec
 
 #: From this width on the list stands beside the rest.
 WIDE = 100
@@ -44,14 +41,8 @@ ROOMY = 20
 
 _NEVER = object()
 
-#: Rows of a definition that are laid out; the whole is opened. With fewer rows there is nothing to read.
-_LISTED = 400
+#: With fewer rows there is nothing to read in a definition.
 _LEAST_LISTED = 5
-
-#: Marks that stand in the list; the others are told with the item.
-_TOLD = ("asks", "task", "destructive")
-
-_CHANGES = {"added": "new", "changed": "changed", "removed": "gone"}
 
 
 class ItemsPane(Pane):
@@ -114,15 +105,6 @@ class ItemsPane(Pane):
         """Name and arguments of a call, for the list of recent ones."""
         return run.item, self.arguments_of(run) or ""
 
-    def row_of(self, item: Item) -> RowSpec:
-        words = [*(mark for mark in item.marks if mark in _TOLD), _CHANGES.get(item.change, "")]
-        tail = "  ".join(word for word in words if word)
-        role: Role = "finding" if item.change else "quiet"
-        cells = (Cell(item.name or item.title), Cell(item.signature or "()", "quiet"))
-        return RowSpec(
-            item.name, cells, tail=tail, tail_role=role, search=f"{item.name} {item.title} {item.description}"
-        )
-
     # What goes down.
 
     def show(self, view: ConnectionView | None) -> None:
@@ -135,29 +117,14 @@ class ItemsPane(Pane):
             if seen != self._seen:
                 self._seen = seen
                 items = self.items_of(view)
-                rows, self._items = _keyed(self.rows_of(items), items)
-                self.list.rows.set_rows(rows, empty=self._nothing(view))
+                rows, self._items = keyed(self.rows_of(items), items)
+                self.list.rows.set_rows(rows, empty=nothing(view, self.noun, self.listings()))
                 self._fit()
         self._show_item()
         self._show_run()
 
     def rows_of(self, items: Sequence[Item]) -> list[RowSpec]:
         return [self.row_of(item) for item in items]
-
-    def _nothing(self, view: ConnectionView) -> str:
-        for method in self.listings():
-            if method in view.list_errors:
-                return f"{method}: {view.list_errors[method]}"
-        where = group(view.state)
-        if where == "on the way":
-            return f"{view.name} is {view.state.value}"
-        if where == "failed":
-            return f"{view.name} {state_word(view)}"
-        if where == "closed":
-            return f"{view.name} is closed"
-        if not any(method in view.listed for method in self.listings()):
-            return f"{view.name} offers no {self.noun}"
-        return f"{view.name} lists no {self.noun}"
 
     @property
     def item(self) -> Item | None:
@@ -175,7 +142,7 @@ class ItemsPane(Pane):
         before, self._shown_item = self._shown_item, shown
         if before is not None and (shown is None or before[1].name != shown[1].name or before[0] != number):
             self._remember(before)
-        self.listed.lay(lambda _: _definition(item))
+        self.listed.lay(lambda _: definition(item))
         trouble = self.current is not None and group(self.current.state) == "failed"
         self.set_class(item is None and not trouble, "no-item")
         self.form.display = item is not None and self.takes_arguments(item)
@@ -203,38 +170,19 @@ class ItemsPane(Pane):
 
     def _head_lines(self, item: Item | None, width: int) -> list[Line]:
         if item is None:
-            return self._why_nothing(width)
-        marks = "  ".join(item.marks)
-        title = item.title if item.title != item.name else ""
-        room = max(width - 2 - len(marks), 8)
-        name = safe_cut(item.name, room - 2)
-        title = safe_cut(title, max(room - cell_len(name) - 4, 0))
-        first = [Bit(" "), Bit(name, "bright"), Bit(f"  {title}" if title else "", "text")]
-        used = cell_len(name) + (cell_len(title) + 2 if title else 0)
-        lines: list[Line] = [[*first, Bit(" " * max(room - used, 2)), Bit(marks, "quiet")]]
-        about = self.about(item)
-        roomy = self.size.height >= ROOMY
-        if about and (roomy or not self.result.display):
-            rows = wrapped(about, width - 2, 4 if roomy else 1)
-            if not roomy and cell_len(about) > cell_len(rows[0]):
-                rows = [safe_cut(about, width - 2, marks_of(self).ellipsis)]
-            lines += [[Bit(" "), Bit(row, "quiet")] for row in rows]
-        if roomy and self.takes_arguments(item):
-            lines.append([])
-        return lines
+            return why_nothing(self.current, width)
+        return head_lines(
+            item,
+            width,
+            self.about(item),
+            arguments=self.takes_arguments(item),
+            roomy=self.size.height >= ROOMY,
+            called=bool(self.result.display),
+            marks=marks_of(self),
+        )
 
-    def _why_nothing(self, width: int) -> list[Line]:
-        """What became of a connection that failed before it listed anything."""
-        view = self.current
-        if view is None or group(view.state) != "failed":
-            return []
-        lines: list[Line] = [
-            [Bit("   "), Bit(row, "text")]
-            for text in (view.why, view.next_step)
-            if text
-            for row in wrapped(text, width - 5, 6)
-        ]
-        return [*lines, [], [Bit("   c", "text"), Bit(" connects again", "quiet")]]
+    def row_of(self, item: Item) -> RowSpec:
+        return row_of(item)
 
     def about(self, item: Item) -> str:
         return item.description
@@ -412,28 +360,3 @@ class ItemsPane(Pane):
         self.form.start()
         if not self.form.by_hand:
             self.form.toggle()
-
-
-def _keyed(rows: Sequence[RowSpec], items: Sequence[Item]) -> tuple[list[RowSpec], dict[str, Item]]:
-    """Rows with keys of their own, and the item of each: servers list a name twice, or none at all."""
-    keyed: list[RowSpec] = []
-    found: dict[str, Item] = {}
-    times: Counter[str] = Counter()
-    left = iter(items)
-    for row in rows:
-        if not row.heading:
-            times[row.key] += 1
-            nth = times[row.key]
-            row = row._replace(key=row.key if nth == 1 else f"{row.key}\0{nth}")
-            found[row.key] = next(left)
-        keyed.append(row)
-    return keyed, found
-
-
-def _definition(item: Item | None) -> list[Line]:
-    """What there is to read of an item before it has been called: its definition as it was listed."""
-    if item is None:
-        return []
-    text = pretty(dumps({name: value for name, value in item.value.items() if name not in ("name", "icons")}))
-    lines: list[Line] = [[Bit("   "), Bit(row, "quiet")] for row in text.split("\n")[:_LISTED]]
-    return [[Bit(" "), Bit("as listed", "text")], *lines]

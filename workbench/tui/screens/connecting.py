@@ -1,0 +1,65 @@
+"""What is done with the connection in view, and how others come."""
+
+from __future__ import annotations
+
+from workbench.core.methods import LOG_LEVELS
+from workbench.tui.ask import Ask
+from workbench.tui.empty import Empty
+from workbench.tui.screens.part import Part
+
+
+class Connecting(Part):
+    """Connecting, closing, reading the lists again, log levels, cancelling."""
+
+    def do_new(self) -> None:
+        def answer(text: str) -> str:
+            wrong = self.desk.connect(text)
+            self.follow_new = not wrong
+            return wrong
+
+        about = "-- CMD ARGS…   --stdio 'CMD ARGS'   --replay FILE   @NAME"
+        self.query_one(Ask).ask("target", answer, about=about)
+
+    def do_target(self) -> None:
+        self.query_one(Empty).start()
+
+    def do_demo(self) -> None:
+        from workbench.tui.demo import demo_line
+
+        wrong = self.desk.connect(demo_line())
+        if wrong:
+            self.query_one(Empty).say(wrong)
+
+    def do_reconnect(self) -> None:
+        if self.view is not None:
+            self.desk.reconnect(self.view.number)
+
+    def do_disconnect(self) -> None:
+        if self.view is not None:
+            self.desk.disconnect(self.view.number)
+
+    def do_refresh(self) -> None:
+        if self.view is not None:
+            self.desk.refresh(self.view.number)
+
+    def do_cancel(self) -> None:
+        """Cancel the newest call of the connection in view."""
+        view = self.view
+        runs = self.desk.runs.open(view.number) if view is not None else []
+        if runs:
+            self.desk.cancel(runs[-1])
+
+    def do_set_level(self) -> None:
+        view = self.view
+        if view is None:
+            return
+
+        def answer(text: str) -> str:
+            chosen = [level for level in LOG_LEVELS if text and level.startswith(text.casefold())]
+            if len(chosen) != 1:
+                return f"{text or 'that'} is no level; type one of {', '.join(LOG_LEVELS)}."
+            self.desk.call(view.number, chosen[0], "logging/setLevel", f'{{"level":"{chosen[0]}"}}')
+            self.say(f"asked {view.name} for messages from {chosen[0]} on")
+            return ""
+
+        self.query_one(Ask).ask("level", answer, about=", ".join(LOG_LEVELS), ghost="its beginning is enough")
