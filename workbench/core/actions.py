@@ -20,7 +20,8 @@ from workbench.core.lifecycle import State
 class Outcome:
     """How a request of ours ended.
 
-    ``how`` is ``result``, ``error``, ``timeout``, ``cancelled`` or ``lost``. ``message`` is the
+    ``how`` is ``result``, ``error``, ``timeout``, ``cancelled``, ``lost``, or ``refused`` where the
+    server asked for something that we did not give it. ``message`` is the
     answer (``result`` and ``error`` only) and ``seq`` its frame; ``seconds`` is the time from
     sending to the end. ``why`` is a sentence for the ends that no answer explains.
 
@@ -106,11 +107,66 @@ class Abandon(NamedTuple):
     id: str
 
 
+class EraFound(NamedTuple):
+    """Which era the server speaks is known, and another conversation goes on from here.
+
+    ``era`` is ``legacy`` or ``modern``, ``found`` a sentence that says how. ``restart`` is a sentence
+    where a process must be started anew, because it is locked to the other era. ``discovered`` is the
+    answer to ``server/discover`` that decided, and ``seq`` its frame.
+    """
+
+    era: str
+    found: str
+    restart: str = ""
+    discovered: Message | None = None
+    seq: int = 0
+
+
+class Continued(NamedTuple):
+    """A request of ours goes on in another round ("Multi round-trip requests", 2026-07-28, or the
+    same request once more after an error that names its own cure).
+
+    ``id`` is the request as its caller knows it, ``round`` the id under which it is now sent,
+    ``seq`` the frame that asked for more, ``asked`` what it asked: pairs of key and method.
+    """
+
+    id: int
+    round: int
+    seq: int
+    asked: tuple[tuple[str, str], ...] = ()
+
+
 class Remarked(NamedTuple):
     """A sentence about the request ``id`` of ours, or about the connection where that is ``None``."""
 
     id: int | None
     text: str
+
+
+class PolicyAnswered(NamedTuple):
+    """A request of the peer that came within an answer to ``call`` got its own answer from the
+    policy, for the reason ``by``; nothing is sent for it alone."""
+
+    id: str
+    method: str
+    by: str
+    call: int
+
+
+class Settled(NamedTuple):
+    """A request of the peer that came within an answer needs nobody any more; it goes back with
+    the next round."""
+
+    id: str
+
+
+class Relisten(NamedTuple):
+    """A subscription's stream is gone, and is opened again in ``seconds``; ``attempt`` counts from 1."""
+
+    id: int
+    seconds: float
+    attempt: int
+    why: str
 
 
 class Completed(NamedTuple):
@@ -198,7 +254,12 @@ Action = (
     | StateChanged
     | Late
     | Odd
+    | EraFound
+    | Continued
     | Remarked
+    | PolicyAnswered
+    | Settled
+    | Relisten
 )
 
 #: The oddities a conversation finds beyond the defects of a body.
@@ -217,4 +278,17 @@ ODDITIES = {
     "cursor-loop": "nextCursor names a page that was read before",
     "too-many-pages": "the listing has more pages than are read",
     "items-shape": "the listing holds no array of items, or items that are no objects",
+    "server-request": "a request of the server, which the stateless era does not have",
+    "no-result-type": "the result names no resultType; it is taken as complete",
+    "result-type-unknown": "the result's resultType is not one of the protocol's",
+    "input-required": "input_required in answer to a method that does not have it",
+    "input-empty": "input_required with neither inputRequests nor requestState",
+    "input-undeclared": "the server asks for input of a kind we did not declare",
+    "input-shape": "an entry of inputRequests is not an object with a method",
+    "state-type": "requestState is not a string",
+    "subscription-unknown": "the notification names no subscription of ours",
+    "subscription-missing": "the notification names no subscription at all",
+    "subscription-type": "the subscription's id is given back with another JSON type",
+    "acknowledged-late": "a notification came before the subscription was acknowledged",
+    "acknowledged-twice": "the subscription was acknowledged before",
 }

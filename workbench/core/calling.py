@@ -62,12 +62,26 @@ class Calling:
 
     def cancel(self, id: int, reason: str | None, now: float) -> list[Action]:
         """Give a request up and tell the peer; nothing if it has ended."""
-        call = self._pending.take(id)
+        call = self.give_up(id)
         if call is None:
             return []
-        keep(self._given_up, id, None, MAX_REMEMBERED)
         why = reason or f"The request {call.method} was cancelled."
         return [cancelled(id, reason), Completed(id, Outcome("cancelled", call.age(now), why=why))]
+
+    def give_up(self, id: int) -> Pending | None:
+        """Wait no longer for the answer to a request, which is late if it still comes."""
+        call = self._pending.take(id)
+        if call is not None:
+            keep(self._given_up, id, None, MAX_REMEMBERED)
+        return call
+
+    def recall(self, id: int) -> None:
+        """A request that was given up has its answer after all."""
+        self._given_up.pop(id, None)
+
+    def forget(self, id: int) -> None:
+        """An answer to this request is late from now on."""
+        keep(self._given_up, id, None, MAX_REMEMBERED)
 
     def lost(self, why: str, now: float | None) -> list[Action]:
         """The peer is gone: end all."""

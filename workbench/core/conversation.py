@@ -23,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.core import jsonrpc
+from workbench.core import jsonrpc, probing
 from workbench.core.actions import (
     Action,
     Completed,
+    EraFound,
     Late,
     Notified,
     Odd,
@@ -38,17 +39,17 @@ from workbench.core.actions import (
     Send,
     StateChanged,
 )
-from workbench.core.asked import Asked
 from workbench.core.calling import Calling, cancelled, level_of, outcome
 from workbench.core.frame import ANSWERS, Kind
+from workbench.core.half import ClientHalf
 from workbench.core.handshake import judge
-from workbench.core.jsonrpc import Decoded, Message, dumps
-from workbench.core.lifecycle import OVER, Event, State, advance
-from workbench.core.methods import BATCH_REVISION, HANDSHAKE_REVISIONS, LATEST_HANDSHAKE
+from workbench.core.jsonrpc import Message, dumps
+from workbench.core.lifecycle import OVER, Event, State
+from workbench.core.methods import HANDSHAKE_REVISIONS, LATEST_HANDSHAKE, STATELESS_REVISIONS
 from workbench.core.peek import peek
 from workbench.core.pending import Timeouts
 from workbench.core.policy import Policy
-from workbench.core.question import name_of_server
+from workbench.core.routing import VERSION_HEADER, VERSION_HEADER_SINCE
 
 __all__ = [
     "Action",
@@ -69,14 +70,18 @@ __all__ = [
 ]
 
 
-class Conversation:
+class Conversation(ClientHalf):
     """The client half of a connection; see the module's text.
 
     ``offer`` is the revision to name (any string), ``accept`` those we can live with beside it,
     ``capabilities`` and ``client_info`` go out as they are, ``require`` are dotted server
     capabilities without which the connection is of no use. All times are seconds of one
-    monotonic clock.
+    monotonic clock. ``calls`` and ``state`` are those of a conversation this one goes on from,
+    ``probe`` is the id of its ``server/discover`` where that may still be answered. ``doubt`` tells
+    why the era is only supposed, so that a refusal can change it: ``probed`` or ``known``.
     """
+
+    era = "legacy"
 
     def __init__(
         self,
@@ -89,37 +94,26 @@ class Conversation:
         policy: Policy | None = None,
         timeouts: Timeouts | None = None,
         first_id: int = 1,
+        calls: Calling | None = None,
+        state: State = State.NEW,
+        probe: int | None = None,
+        doubt: str = "",
     ) -> None:
-        self.offer = offer
-        self.capabilities = dict(capabilities)
-        self.client_info = dict(client_info)
-        self.accept = tuple(accept)
-        self.require = tuple(require)
-        self.timeouts = timeouts or Timeouts()
-        self.state = State.NEW
-        self.revision: str | None = None
-        self.server_info: Any = None
-        self.server_capabilities: dict[str, Any] = {}
-        self.instructions: str | None = None
-        #: The level last asked for with ``logging/setLevel`` and granted.
-        self.log_level: str | None = None
-        self._initialize: int | None = None
-        self._calls = Calling(first_id, self.timeouts)
-        self._asked = Asked(
-            policy or Policy(),
-            self.capabilities,
-            lambda: name_of_server(self.server_info),
-            self._calls.tools,
+        super().__init__(
+            capabilities=capabilities,
+            client_info=client_info,
+            require=require,
+            policy=policy,
+            timeouts=timeouts,
+            calls=calls,
+            first_id=first_id,
+            state=state,
         )
-
-    @property
-    def policy(self) -> Policy:
-        return self._asked.policy
-
-    @property
-    def peer_requests(self) -> Mapping[str, str]:
-        """Requests of the peer that wait for an answer, oldest first: id (JSON text) -> method."""
-        return self._asked.methods
+        self.offer = offer
+        self.accept = tuple(accept)
+        self._probe = probe
+        self._doubt = doubt
+        self._initialize: int | None = None
 
     # What the user wants
 
@@ -130,7 +124,8 @@ class Conversation:
             "capabilities": self.capabilities,
             "clientInfo": self.client_info,
         }
-        changed = self.happened(Event.START) + self.happened(Event.OFFERED)
+        begun = self.happened(Event.START) if self.state is not State.PROBING else []
+        changed = begun + self.happened(Event.OFFERED)
         self._initialize, sends = self.request(
             "initialize", dumps(params), now, timeout=self.timeouts.start, progress=False
         )
@@ -153,31 +148,23 @@ class Conversation:
         request ends at once as ``lost``.
         """
         if self.state in OVER:
-            id = self._calls.new_id()
+            id = self.calls.new_id()
             return id, [Completed(id, Outcome("lost", 0.0, why="The connection is over; connect again."))]
-        call = self._calls.open(method, params, now, timeout, progress)
-        return call.id, [Send(jsonrpc.request(str(call.id), method, call.params), method, str(call.id))]
+        call = self.calls.open(method, params, now, timeout, progress)
+        sent = Send(jsonrpc.request(str(call.id), method, call.params), method, str(call.id))
+        return call.id, self._headed([sent])
 
     def notify(self, method: str, params: str | None = None) -> list[Action]:
         """Send a notification; ``params`` is JSON text and sent as it is."""
-        return [Send(jsonrpc.notification(method, params), method)]
+        return self._headed([Send(jsonrpc.notification(method, params), method)])
 
     def send_raw(self, body: bytes) -> list[Action]:
-        """Send any bytes. Ids of requests in them are noted, so that their answers are no surprise,
-        and an answer in them to a request of the peer counts as given."""
-        for message in jsonrpc.decode(body).messages:
-            if message.id is None:
-                continue
-            if message.kind is Kind.REQUEST:
-                self._calls.remember_raw(message.id)
-            elif message.kind in ANSWERS:
-                self._asked.open.pop(message.id, None)
-        return [Send(body, "raw")]
+        return self._headed(super().send_raw(body))
 
     def cancel(self, id: int, reason: str | None, now: float) -> list[Action]:
         """Give a request up and tell the peer. Nothing happens if it has ended, or is ``initialize``,
         which the protocol forbids to cancel."""
-        return [] if id == self._initialize else self._calls.cancel(id, reason, now)
+        return [] if id == self._initialize else self._headed(self.calls.cancel(id, reason, now))
 
     def answer(
         self,
@@ -189,41 +176,30 @@ class Conversation:
     ) -> list[Action]:
         """Answer a request of the peer, with the JSON text of a result or with an error (code,
         message, JSON text of data or ``None``). Nothing happens if it is not open (any more)."""
-        return self._asked.answer(id_text, result, error, about)
+        return self._headed(self._asked.answer(id_text, result, error, about))
 
     def reconsider(self, id_text: str) -> list[Action]:
         """Answer an open request of the peer if a rule does so now."""
-        return self._asked.reconsider(id_text)
-
-    def closing(self) -> list[Action]:
-        """We have begun to end the connection; its end will be no failure."""
-        return self.happened(Event.CLOSE)
+        return self._headed(self._asked.reconsider(id_text))
 
     # What happens
 
-    def happened(self, event: Event, why: str = "", next_step: str = "") -> list[Action]:
-        """Move on in the lifecycle, for events that no message carries."""
-        state = advance(self.state, event)
-        if state is self.state:
-            return []
-        self.state = state
-        return [StateChanged(state, why, next_step)]
+    def heard(self, now: float) -> list[Action]:  # noqa: ARG002 - only a probe has use for it
+        """The peer has shown a sign of life, whatever it was."""
+        return []
 
-    def lost(self, why: str, now: float | None = None, next_step: str = "") -> list[Action]:
-        """The peer is gone: what waits ends at once. ``why`` and ``next_step`` are sentences;
-        without ``now`` the lost requests are told to have taken no time."""
-        actions = self.happened(Event.ENDED, why, next_step) + self._calls.lost(why, now)
-        self._asked.open.clear()
-        return actions
+    def watch(self, now: float) -> list[Action]:  # noqa: ARG002 - only the stateless era has to ask
+        """Ask to be told of changes; here the server tells by itself."""
+        return []
 
     def next_deadline(self) -> float | None:
         """When ``tick`` has something to do, ``None`` if never."""
-        return self._calls.next_deadline()
+        return self.calls.next_deadline()
 
     def tick(self, now: float) -> list[Action]:
         """End the requests whose time is over."""
         actions: list[Action] = []
-        for call, ended in self._calls.expired(now):
+        for call, ended in self.calls.expired(now):
             if call.id == self._initialize:
                 actions += self.happened(
                     Event.TIMED_OUT,
@@ -233,42 +209,29 @@ class Conversation:
             else:
                 actions.append(cancelled(call.id, "timed out"))
             actions.append(Completed(call.id, ended))
-        return actions
+        return self._headed(actions)
 
     def unanswered(self, id_text: str, why: str, now: float) -> list[Action]:
         """The request with this id can get no answer any more; the connection goes on, unless it
         was the handshake's."""
-        call = self._calls.unanswered(id_text)
+        call = self.calls.unanswered(id_text)
         if call is None:
             return []
         ended: list[Action] = [Completed(call.id, Outcome("lost", call.age(now), why=why))]
         return self.happened(Event.LOST, why) + ended if call.id == self._initialize else ended
 
-    def receive(self, decoded: Decoded, seq: int, now: float, answers: str | None = None) -> list[Action]:
-        """Take a frame of the peer; ``seq`` is its number, ``answers`` the id of the request on whose
-        own stream it came. Never raises."""
-        if answers is not None and len(decoded.messages) == 1:
-            decoded = _addressed(decoded, answers)
-        actions: list[Action] = []
-        self._asked.within = answers
-        for message in decoded.messages:
-            actions += self._receive(message, seq, now)
-            if message.kind is not decoded.kind:
-                actions += [Odd(defect, seq) for defect in message.defects]
-        actions += [Odd(defect, seq) for defect in decoded.defects]
-        if decoded.kind is Kind.BATCH and self.revision != BATCH_REVISION:
-            actions.append(Odd("batch", seq))
-        return actions
-
     # Inside
 
-    def _receive(self, message: Message, seq: int, now: float) -> list[Action]:
+    def _receive(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
+        return self._headed(self._taken(message, seq, now, status))
+
+    def _taken(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
         if message.kind is Kind.REQUEST:
             return self._early(message, seq) + self._asked.take(message, seq)
         if message.kind is Kind.NOTIFICATION:
             return self._on_notification(message, seq, now)
         if message.kind in ANSWERS and message.id is not None:
-            return self._on_answer(message, seq, now)
+            return self._on_answer(message, seq, now, status)
         return []
 
     def _early(self, message: Message, seq: int) -> list[Action]:
@@ -277,33 +240,66 @@ class Conversation:
 
     def _on_notification(self, message: Message, seq: int, now: float) -> list[Action]:
         if message.method == "notifications/progress":
-            return self._calls.progressed(message, seq, now)
+            return self.calls.progressed(message, seq, now)
         if message.method == "notifications/cancelled":
             return self._asked.cancelled(message, seq)
         return [Notified(message.method or "", peek(message, "params"), seq, message)]
 
-    def _on_answer(self, message: Message, seq: int, now: float) -> list[Action]:
-        call = self._calls.answered(message, seq)
+    def _on_answer(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
+        turned = self._decided_late(message, seq, now, status)
+        if turned:
+            return turned
+        call = self.calls.answered(message, seq)
         if call is None:
             return []
         if isinstance(call, (Late, Odd)):
             return [call]
         done = Completed(call.id, outcome(call, message, seq, now))
         if call.id == self._initialize:
-            return [*self._on_initialized(message), done]
+            return self._on_initialized(message, done)
         if call.method == "logging/setLevel" and message.kind is Kind.RESULT:
             self.log_level = level_of(call.params)
         return [done]
 
-    def _on_initialized(self, message: Message) -> list[Action]:
+    def _on_initialized(self, message: Message, done: Completed) -> list[Action]:
         if self.state is not State.INITIALIZING:
-            return []
+            return [done]
+        if message.kind is Kind.ERROR and self._doubt:
+            other = probing.other_era(message, self._doubt)
+            if other is not None:
+                return [done, other]
         verdict = judge(message, self.offer, self.accept, self.require)
         self._learn(verdict.result)
         changed = self.happened(verdict.event, verdict.why, verdict.next)
         if verdict.event is Event.AGREED:
-            return [*self.notify("notifications/initialized"), *changed]
-        return changed
+            return [*self.notify("notifications/initialized"), *changed, done]
+        return [*changed, done]
+
+    def _decided_late(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
+        """The first recognisable answer decides about the era: the one to ``server/discover`` does, if
+        it comes after its time but before the one to ``initialize`` and speaks for the stateless era."""
+        if self._probe is None or message.id != str(self._probe) or self.state is not State.INITIALIZING:
+            return []
+        finding = probing.judge(message, STATELESS_REVISIONS, status)
+        if finding.era != "modern":
+            return []
+        self.calls.recall(self._probe)
+        ended = self.calls.give_up(self._initialize or 0)
+        found = f"{finding.found}, before it answered initialize"
+        actions: list[Action] = [EraFound("modern", found, "", message, seq)]
+        if ended is not None:
+            why = "The server turned out to speak the stateless era."
+            actions.insert(0, Completed(ended.id, Outcome("cancelled", ended.age(now), why=why)))
+        return actions
+
+    def _headed(self, actions: list[Action]) -> list[Action]:
+        """What is sent names the agreed revision, where the transport has headers ("Transports:
+        protocol version header", since 2025-06-18)."""
+        revision = self.revision
+        if revision is None or revision < VERSION_HEADER_SINCE:
+            return actions
+        header = ((VERSION_HEADER, revision),)
+        return [each._replace(headers=header) if isinstance(each, Send) else each for each in actions]
 
     def _learn(self, result: dict[str, Any]) -> None:
         version = result.get("protocolVersion")
@@ -313,12 +309,3 @@ class Conversation:
         self.server_info = result.get("serverInfo")
         self.server_capabilities = capabilities if isinstance(capabilities, dict) else {}
         self.instructions = instructions if isinstance(instructions, str) else None
-
-
-def _addressed(decoded: Decoded, answers: str) -> Decoded:
-    """An error that names no request, or null, is the answer to the request it came back for
-    (the envelope allows it where the id could not be read, and servers do so on HTTP)."""
-    message = decoded.messages[0]
-    if message.kind is Kind.ERROR and message.id in (None, "null"):
-        return decoded._replace(messages=(message._replace(id=answers),))
-    return decoded

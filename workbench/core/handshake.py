@@ -59,7 +59,7 @@ def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence
     if version != offer and version not in accept:
         return Verdict(
             Event.MISMATCHED,
-            f"The server wants to speak {version[:60]}, we offered {offer} and accept {_listed(accept)}.",
+            f"The server wants to speak {version[:60]}, we offered {offer} and accept {listed(accept)}.",
             f"Offer it with --protocol-version {version[:60]}, or use another release of the server.",
             result,
         )
@@ -67,7 +67,7 @@ def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence
     if missing:
         return Verdict(
             Event.LACKING,
-            f"The server does not offer {_listed(missing)}, which this connection requires.",
+            f"The server does not offer {listed(missing)}, which this connection requires.",
             "Connect without requiring it, or use a server that offers it.",
             result,
         )
@@ -82,7 +82,7 @@ def _refused(message: Message, offer: str) -> Verdict:
     names = [name[:60] for name in supported if isinstance(name, str)] if isinstance(supported, list) else []
     code = error.get("code") if isinstance(error, dict) else None
     if names:
-        why += f" It supports {_listed(names[:10])}, we offered {offer}."
+        why += f" It supports {listed(names[:10])}, we offered {offer}."
         usable = [name for name in names if name != STATELESS]
         return Verdict(Event.REFUSED, why, _OFFER.format(usable[-1]) if usable else _NO_HANDSHAKE)
     return Verdict(Event.REFUSED, why, _UNKNOWN if code == METHOD_NOT_FOUND else _LOOK)
@@ -96,7 +96,7 @@ _UNKNOWN = f"It may speak {STATELESS} only, which is not spoken here yet, or be 
 _LOOK = "Look at the answer in the frame log; the server may need arguments or settings."
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names) or "none"
     return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -18,6 +18,11 @@ HANDSHAKE_REVISIONS = REVISIONS[:4]
 
 LATEST_HANDSHAKE = HANDSHAKE_REVISIONS[-1]
 
+#: The revisions without a handshake, in which every request says for itself what it is.
+STATELESS_REVISIONS = REVISIONS[4:]
+
+LATEST_STATELESS = STATELESS_REVISIONS[-1]
+
 #: The only revision in which a JSON array of messages is legal.
 BATCH_REVISION = "2025-03-26"
 
@@ -104,6 +109,12 @@ CHANGED_LISTS: Mapping[str, tuple[str, ...]] = {
     "notifications/resources/list_changed": ("resources/list", "resources/templates/list"),
     "notifications/prompts/list_changed": ("prompts/list",),
 }
+
+#: Requests that may be answered by a request for input (2026-07-28, "Multi round-trip requests").
+INPUT_METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
+
+#: Requests whose complete results say how long they are fresh (2026-07-28, "Caching").
+CACHEABLE_METHODS = frozenset(("server/discover", "resources/read", *LIST_METHODS))
 
 #: Requests that ask for progress: they do work for somebody. Listings and pings stay bare.
 PROGRESS_METHODS = frozenset(

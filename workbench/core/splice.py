@@ -1,7 +1,8 @@
-"""Putting a progress token into params without touching anything else of them.
+"""Putting members into params without touching anything else of them.
 
 What the user wrote is what goes out: key order, spacing, ``1.0`` and big
-integers stay. So the token is put into the *text*, and text that is no JSON
+integers stay. So a progress token, the stateless era's ``_meta``
+and the answers of a further round are put into the *text*, and text that is no JSON
 object is left alone, because a debugger may be asked to send just that.
 """
 
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from workbench.core.jsonrpc import INLINE_BYTES, id_text, loads
+from workbench.core.jsonrpc import INLINE_BYTES, dumps, id_text, loads
 
 _SCANNER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -36,26 +38,68 @@ class Member(NamedTuple):
 
 def with_progress_token(params: str | None, token: str) -> Spliced:
     """``params`` (JSON text or ``None``) with ``_meta.progressToken``. Never raises."""
+    parts = _around_meta(params)
+    known = members_of(parts[1]) if parts else None
+    if parts is None or known is None:
+        return Spliced(params, None)
+    head, inner, tail = parts
+    own = known.get("progressToken")
+    if own is not None:
+        return Spliced(params, id_text(loads(inner[own.start : own.end])))
+    inner = _append(inner, f'"progressToken":{token}')
+    return Spliced(f"{head}{inner}{tail}", token)
+
+
+def with_meta(params: str | None, meta: Mapping[str, str]) -> str | None:
+    """``params`` with these members in ``_meta`` (key -> JSON text); those that are there already
+    stay as they are. Text that is no JSON object is given back as it is."""
+    parts = _around_meta(params)
+    known = members_of(parts[1]) if parts else None
+    if parts is None or known is None:
+        return params
+    head, inner, tail = parts
+    for key, value in meta.items():
+        if key not in known:
+            inner = _append(inner, f"{dumps(key)}:{value}")
+    return f"{head}{inner}{tail}"
+
+
+def with_members(params: str | None, values: Mapping[str, str]) -> str | None:
+    """``params`` with these members (key -> JSON text), each in the place of its namesake or at the
+    end. Text that is no JSON object is given back as it is."""
+    text = "{}" if params is None else params
+    for key, value in values.items():
+        if key in text or len(text) <= INLINE_BYTES:
+            members = members_of(text)
+        else:
+            members = {} if _is_object(text) else None
+        if members is None:
+            return params
+        own = members.get(key)
+        if own is None:
+            text = _append(text, f"{dumps(key)}:{value}")
+        else:
+            text = f"{text[: own.start]}{value}{text[own.end :]}"
+    return text
+
+
+def _around_meta(params: str | None) -> tuple[str, str, str] | None:
+    """The text before the value of ``_meta``, the value (empty if there is none yet), and the text
+    after it; ``None`` if there is no JSON object to hold it."""
     if params is None:
-        return Spliced(f'{{"_meta":{{"progressToken":{token}}}}}', token)
+        return '{"_meta":', "{}", "}"
     if len(params) > INLINE_BYTES and '"_meta"' not in params:
         members: dict[str, Member] | None = {} if _is_object(params) else None
     else:
         members = members_of(params)
     if members is None:
-        return Spliced(params, None)
+        return None
     meta = members.get("_meta")
-    if meta is None:
-        return Spliced(_append(params, f'"_meta":{{"progressToken":{token}}}'), token)
-    inner = params[meta.start : meta.end]
-    known = members_of(inner)
-    if known is None:
-        return Spliced(params, None)
-    own = known.get("progressToken")
-    if own is not None:
-        return Spliced(params, id_text(loads(inner[own.start : own.end])))
-    inner = _append(inner, f'"progressToken":{token}')
-    return Spliced(f"{params[: meta.start]}{inner}{params[meta.end :]}", token)
+    if meta is not None:
+        return params[: meta.start], params[meta.start : meta.end], params[meta.end :]
+    whole = _append(params, '"_meta":{}')
+    at = whole.rindex("{}")
+    return whole[:at], "{}", whole[at + 2 :]
 
 
 def members_of(text: str) -> dict[str, Member] | None:
