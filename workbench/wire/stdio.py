@@ -30,7 +30,7 @@ from workbench.wire.command import NotStarted, environment_of, explain, find_pro
 from workbench.wire.outbox import Outbox
 from workbench.wire.pipes import read_lines
 from workbench.wire.tap import Tap
-from workbench.wire.transport import Peer, Serve
+from workbench.wire.transport import Peer, Serve, Serving, Taps
 
 #: A line longer than this is handed over in pieces: no row of a recording can hold more than 1 GB.
 LONGEST_LINE = 512 * 1024 * 1024
@@ -269,8 +269,10 @@ class _Stdio:
     def connect(self, target: Target, tap: Tap, peer: Peer) -> AbstractAsyncContextManager[StdioTransport]:
         return open_stdio(target, tap, peer)
 
-    def serve(self, address: str, serve: Serve) -> AbstractAsyncContextManager[str]:
-        raise NotImplementedError
+    def serve(self, address: str, serve: Serve, taps: Taps) -> AbstractAsyncContextManager[Serving]:
+        from workbench.wire.serving_stdio import serve_stdio
+
+        return serve_stdio(address, serve, taps)
 
 
 TRANSPORT = _Stdio()

@@ -3,7 +3,8 @@
 A transport is a small thing. Its client half (``connect``) is an async context
 manager: entering it reaches the server, leaving it ends everything it began,
 however it is left. In between it takes bodies and tells a ``Peer`` what came.
-Its serving half (``serve``) is the same turned round.
+Its serving half (``serve``) is the same turned round: a function of yours runs for
+each client that comes, takes bodies from it and sends bodies to it.
 
 What every transport promises:
 
@@ -21,10 +22,10 @@ after ``--transport``, its value an object with the two methods of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import anyio
 
@@ -45,6 +46,7 @@ _OURS = {
     "stdio": "workbench.wire.stdio",
     "http": "workbench.wire.http",
     "sse": "workbench.wire.http",
+    "memory": "workbench.wire.memory",
 }
 
 
@@ -92,26 +94,79 @@ class TransportKind(Protocol):
         """Reach a target's server. Entering raises ``NotStarted`` when that is impossible at once."""
         ...
 
-    def serve(self, address: str, serve: Serve) -> AbstractAsyncContextManager[str]:
-        """Stand where a server stands: at ``address``, ``serve`` is called for each client that
-        comes. The context's value is the address as clients must name it."""
+    def serve(self, address: str, serve: Serve, taps: Taps) -> AbstractAsyncContextManager[Serving]:
+        """Stand where a server stands: at ``address``, ``serve`` runs for each client that comes, in a
+        task of its own. ``taps`` makes the tap of each. Leaving the context lets every client go.
+        Entering raises ``UsageError`` for an address that cannot be used."""
         ...
+
+
+class Serving(NamedTuple):
+    """A serving half at work. ``address`` is how clients must name it; ``over`` is set when no
+    client can come any more and none is left."""
+
+    address: str
+    over: anyio.Event
+
+
+class Received(NamedTuple):
+    """A body that a client sent, as its frame ``seq``.
+
+    ``stream`` is the number of what an answer to it can be sent on, and everything that belongs to
+    that answer before it: on HTTP the request that brought it, 0 where one way serves for all.
+    ``headers`` are those it came with, empty where there are none.
+    """
+
+    seq: int
+    body: bytes
+    decoded: Decoded
+    stream: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Client(Protocol):
-    """A client that has come to the serving half."""
+    """A client that has come to the serving half. Everything of it belongs to the serving loop.
 
-    def send(self, body: bytes, answers: str | None = None) -> None:
-        """Send a body to it: the answer to the request ``answers``, or on its own."""
+    ``name`` is what it came to, where an address has names below it (``/mcp/NAME``), else empty.
+    ``on_left`` is told the stream that it has left without having had its answer: in the stateless
+    era that cancels the request, in the handshake era it says nothing.
+    """
+
+    name: str
+    tap: Tap
+    on_left: Callable[[int], None]
+
+    async def receive(self) -> Received | None:
+        """The next body it sent, ``None`` when it has gone for good."""
         ...
 
-    async def receive(self) -> bytes | None:
-        """The next body it sent, ``None`` when it has gone."""
+    def send(self, body: bytes, stream: int = 0) -> None:
+        """Send a message to it on the stream of a body it sent, or on its own (0). The answers to
+        all requests that a stream brought end that stream. Never blocks; what can not be
+        delivered any more is told by a process event."""
+        ...
+
+    def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+        """Answer what brought a stream with an HTTP status and a body instead of a message. Where
+        there is no status, or its head is written, the body is sent as a message, if there is one."""
+        ...
+
+    def hang_up(self, stream: int = 0, retry: int | None = None) -> None:
+        """End a stream as it stands, without an answer. Where it can be taken up again, the client
+        is told to wait ``retry`` milliseconds before that."""
         ...
 
 
-#: Serves one client until it is gone.
-Serve = Callable[[Client], Any]
+#: HTTP headers, in their order.
+Headers = tuple[tuple[str, str], ...]
+
+#: Serves one client. When it returns, the client sees that its server is gone; when the client has
+#: gone (``receive`` gave ``None``), it has a few seconds to return before it is cancelled.
+Serve = Callable[[Client], Awaitable[None]]
+
+#: Makes the tap for a client (its argument is the client's name), or for what is refused before it
+#: belongs to any (the argument is then empty as well).
+Taps = Callable[[str], Tap]
 
 
 def find_transport(name: str) -> TransportKind:
