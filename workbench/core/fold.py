@@ -26,7 +26,7 @@ from workbench.core.peek import peek
 from workbench.core.peer_story import PeerStory
 from workbench.core.policy import ASKING
 from workbench.core.story import TOLD_STDERR, Story
-from workbench.core.view import ConnectionView, Item, LogEntry, OpenCall, PeerCall, Step
+from workbench.core.view import ConnectionView, FindingCounts, Item, LogEntry, OpenCall, PeerCall, Step
 
 __all__ = ["ConnectionFold", "ConnectionView", "Item", "LogEntry", "OpenCall", "PeerCall", "Step"]
 
@@ -52,6 +52,7 @@ class ConnectionFold:
         self._handshake_done = False
         self._frames = 0
         self._errors = 0
+        self._findings: dict[str, int] = dict.fromkeys(FindingCounts._fields, 0)
         self._latency_ns: int | None = None
         self._log_level: str | None = None
 
@@ -70,6 +71,11 @@ class ConnectionFold:
             self._on_event(frame)
         elif frame.direction is not Direction.NONE:
             self._on_messages(frame, decoded or decode(frame.body))
+
+    def found(self, severity: str) -> None:
+        """Count a finding of the checks, which look beside the fold."""
+        self._findings[severity] += 1
+        self._view = None
 
     def snapshot(self) -> ConnectionView:
         """What there is to show now. Cheap when nothing has changed, and about 10 µs when something has."""
@@ -117,6 +123,7 @@ class ConnectionFold:
             stderr_count=self._logbook.stderr_count,
             frames=self._frames,
             errors=self._errors,
+            findings=FindingCounts(**self._findings),
             latency_ns=self._latency_ns,
             open_calls=self._inflight.calls,
             peer_requests=self._inflight.asked,

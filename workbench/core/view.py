@@ -7,7 +7,7 @@ recording alike. All text in them is the peer's own and unsafe for a terminal.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.core.frame import Direction
 from workbench.core.lifecycle import State
@@ -83,6 +83,18 @@ class PeerCall:
     started_ns: int
 
 
+class FindingCounts(NamedTuple):
+    """How often rules were broken on a connection, by severity."""
+
+    error: int = 0
+    warning: int = 0
+    info: int = 0
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionView:
     """One connection at one moment. ``version`` grows with every change."""
@@ -131,6 +143,7 @@ class ConnectionView:
     streams: dict[str, str] = field(default_factory=dict)
     frames: int = 0
     errors: int = 0
+    findings: FindingCounts = field(default_factory=FindingCounts)
     latency_ns: int | None = None
     open_calls: tuple[OpenCall, ...] = ()
     peer_requests: tuple[PeerCall, ...] = ()

@@ -56,8 +56,8 @@ class Life:
         self.on_ready: Callable[[], None] = lambda: None
         self.on_notified: Callable[[str], None] = lambda _: None
         self.on_end: Callable[[], None] = lambda: None
-        self.publisher = Publisher(fold, lambda seq: changed("connection", seq))
-        self._tap = Tap(sink, fold.view.number, self.publisher.seen, clock)
+        self.publisher = Publisher(fold, lambda seq: changed("connection", seq), sink)
+        self._tap = Tap(sink, fold.view.number, self.publisher.seen, clock, self.publisher.seen_stream)
         self.dealings = Dealings(self._tap, changed)
         self._target = target
         self._conversation = conversation
