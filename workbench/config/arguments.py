@@ -17,12 +17,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from workbench.config.consent import claim_of
+from workbench.config.entries import entry_values
+from workbench.config.files import short
 from workbench.config.options import OPTIONS
-from workbench.config.servers import find_server
+from workbench.config.servers import find_entry
 from workbench.config.settings import Settings
 from workbench.config.targets import (
     Target,
@@ -54,19 +57,27 @@ class _Draft:
         self.options: dict[str, Any] = {}
 
 
-def parse_targets(argv: Sequence[str], settings: Settings | None = None) -> list[Target]:
+def parse_targets(
+    argv: Sequence[str], settings: Settings | None = None, inputs: Mapping[str, str] | None = None
+) -> list[Target]:
     """The targets of a command line that holds nothing else. Raises ``UsageError``."""
-    targets, rest = take_targets(argv, settings)
+    targets, rest = take_targets(argv, settings, inputs)
     if rest:
         kind = "option" if rest[0].startswith("-") else "argument"
         raise UsageError(f"unknown {kind} {rest[0]!r}; a target is {SYNTAX}")
     return targets
 
 
-def take_targets(argv: Sequence[str], settings: Settings | None = None) -> tuple[list[Target], list[str]]:
-    """The targets of a command line, and what in it belongs to no target, in its order."""
+def take_targets(
+    argv: Sequence[str], settings: Settings | None = None, inputs: Mapping[str, str] | None = None
+) -> tuple[list[Target], list[str]]:
+    """The targets of a command line, and what in it belongs to no target, in its order.
+
+    ``inputs`` are answers to what server files leave open. Raises ``UsageError``, and among them
+    ``InputsNeeded`` when somebody has to be asked first.
+    """
     drafts: list[_Draft] = []
-    common: dict[str, Any] = {}
+    common: dict[str, Any] = {"inputs": dict(inputs or {})}
     rest: list[str] = []
     words = list(argv)
     while words:
@@ -77,6 +88,8 @@ def take_targets(argv: Sequence[str], settings: Settings | None = None) -> tuple
         flag, equals, inline = word.partition("=")
         if word.startswith("@") and len(word) > 1:
             drafts.append(_Draft("name", word[1:]))
+        elif word == "--yes":
+            common["yes"] = True
         elif flag in _KINDS:
             drafts.append(_Draft(flag, _value(flag, inline, equals, words)))
         elif flag in OPTIONS:
@@ -94,7 +107,9 @@ def take_targets(argv: Sequence[str], settings: Settings | None = None) -> tuple
     return targets, rest
 
 
-def parse_line(line: str, settings: Settings | None = None) -> list[Target]:
+def parse_line(
+    line: str, settings: Settings | None = None, inputs: Mapping[str, str] | None = None
+) -> list[Target]:
     """The targets of one line a user typed. A line that begins with a command needs no ``--``."""
     try:
         words = shlex.split(line)
@@ -106,7 +121,7 @@ def parse_line(line: str, settings: Settings | None = None) -> list[Target]:
         words.insert(0, "--http")
     elif words[0][:1] not in ("-", "@"):
         words.insert(0, "--")
-    targets = parse_targets(words, settings)
+    targets = parse_targets(words, settings, inputs)
     if not targets:
         raise UsageError(f"the line names no target; a target is {SYNTAX}")
     return targets
@@ -123,46 +138,69 @@ def _value(flag: str, inline: str, equals: str, words: list[str]) -> str:
 def _finish(draft: _Draft, common: dict[str, Any], settings: Settings) -> Target:
     options = {**common, **draft.options}
     for merged in _MERGED:
-        if merged in common or merged in draft.options:
-            options[merged] = {**common.get(merged, {}), **draft.options.get(merged, {})}
+        options[merged] = {**common.get(merged, {}), **draft.options.get(merged, {})}
     options["headers"] = merged_headers(common.get("headers", {}), draft.options.get("headers", {}))
     options["switched"] = (*common.get("switched", ()), *draft.options.get("switched", ()))
-    options["rules"] = (*draft.options.get("rules", ()), *common.get("rules", ()), *settings.rules)
-    files = options.pop("config", ()) or settings.config
-    values = _values(options, settings)
+    options["rules"] = (*draft.options.get("rules", ()), *common.get("rules", ()))
+    place = _place(draft, options, settings)
+    _refuse_strangers(draft, place.get("transport", "stdio"))
+    where = f"{short(place['origin'])}: {place['name']}" if draft.kind == "name" else "target"
+    target = make_target(where, _joined(place, options, settings))
+    return target if target.name else target.model_copy(update={"name": target_name(target)})
+
+
+def _place(draft: _Draft, options: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """What the target itself says: a command, or a transport and its address, or all of an entry."""
+    files, inputs = options.pop("config", ()), options.pop("inputs")
+    agreed = options.pop("yes", False)
     if draft.kind == "name":
-        target = find_server(draft.value, tuple(files), values)
-        return target.model_copy(update={"name": options["name"]}) if "name" in options else target
-    values.pop("inputs", None)
-    values.update(_place(draft))
-    _refuse_strangers(draft, values)
-    target = make_target("target", values)
-    name = _recording_name(draft.value) if draft.kind == "--replay" else target_name(target)
-    return target if target.name else target.model_copy(update={"name": name})
-
-
-def _values(options: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    values = dict(options)
-    values["timeouts"] = {**settings.timeouts.model_dump(), **values.get("timeouts", {})}
-    # Who gives a request longer than the hard maximum means it.
-    values["timeouts"]["maximum"] = max(values["timeouts"]["maximum"], values["timeouts"]["request"])
-    values.setdefault("offer", settings.offer)
-    values.setdefault("era", settings.era)
-    switched = values.pop("switched", ())
-    if switched:
-        values["capabilities"] = switched_capabilities(default_capabilities(values["offer"]), switched)
-    return values
-
-
-def _place(draft: _Draft) -> dict[str, Any]:
-    """Where the server is: a command, or a transport and its address."""
+        entry = find_entry(draft.value, files, settings.config)
+        return {**entry_values(entry, inputs), "claim": "" if agreed else claim_of(entry)}
     if draft.kind == "--replay":
-        return _replay(draft.value)
+        return {**_replay(draft.value), "name": _recording_name(draft.value)}
     if draft.kind == "--transport":
         return _transport(draft.value)
     if draft.kind in ("--http", "--sse"):
         return _address(draft.kind.removeprefix("--"), draft.kind, draft.value)
     return _command(draft.kind, draft.value)
+
+
+def _joined(place: dict[str, Any], options: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """What is typed goes before what the target itself says, and that before the settings."""
+    values = {"offer": settings.offer, "era": settings.era, "roots": settings.roots, **place}
+    values.update(
+        {name: value for name, value in options.items() if name not in (*_MERGED, "switched", "rules")}
+    )
+    for merged in ("env", "secrets"):
+        values[merged] = {**place.get(merged, {}), **options[merged]}
+    values["rules"] = (*options["rules"], *place.get("rules", ()), *settings.rules)
+    values["headers"] = merged_headers(place.get("headers", {}), options["headers"])
+    values["timeouts"] = _timeouts(
+        settings.timeouts.model_dump(), place.get("timeouts", {}), options["timeouts"]
+    )
+    values["capabilities"] = _capabilities(values, options["switched"], settings)
+    if place.get("transport", "stdio") == "stdio":
+        values.pop("headers")
+    return values
+
+
+def _timeouts(*given: Any) -> Any:
+    values: dict[str, Any] = {}
+    for one in given:
+        values.update(one if isinstance(one, dict) else {"timeouts": one})
+    # Who gives a request longer than the hard maximum means it.
+    if isinstance(values["request"], (int, float)) and isinstance(values["maximum"], (int, float)):
+        values["maximum"] = max(values["maximum"], values["request"])
+    return values
+
+
+def _capabilities(values: dict[str, Any], switched: Sequence[tuple[str, Any]], settings: Settings) -> Any:
+    offered = values.get("capabilities", settings.capabilities)
+    if not switched:
+        return offered
+    return switched_capabilities(
+        default_capabilities(values["offer"]) if offered is None else offered, switched
+    )
 
 
 def _command(kind: str, words: Any) -> dict[str, Any]:
@@ -182,7 +220,7 @@ def _address(transport: str, flag: str, text: str) -> dict[str, Any]:
         url = checked_url(variables.put_in(text))
     except ValueError as error:
         raise UsageError(f"{flag}: {error}") from None
-    return {"transport": transport, "url": url, "put_in": variables.secrets}
+    return {"transport": transport, "url": url, "secrets": variables.secrets}
 
 
 def _transport(text: str) -> dict[str, Any]:
@@ -199,20 +237,14 @@ def _transport(text: str) -> dict[str, Any]:
     return {"transport": name, "url": address}
 
 
-def _refuse_strangers(draft: _Draft, values: dict[str, Any]) -> None:
+def _refuse_strangers(draft: _Draft, transport: str) -> None:
     """An option of the target itself that its transport has no use for is a mistake; one that stands
     before all targets is for those that can use it."""
-    transport = values.get("transport", "stdio")
-    values["secrets"] = {**values.get("secrets", {}), **values.pop("put_in", {})}
-    if transport == "stdio":
-        if draft.options.get("headers"):
-            raise UsageError(_NO_HEADER)
-        values.pop("headers")
-    elif transport in ("http", "sse"):
-        for member, flag in (("env", "--env"), ("cwd", "--cwd")):
-            if member in draft.options:
-                raise UsageError(f"{flag} is for commands, and this target is a URL; leave it out")
-            values.pop(member, None)
+    if transport == "stdio" and "headers" in draft.options:
+        raise UsageError(_NO_HEADER)
+    for member, flag in (("env", "--env"), ("cwd", "--cwd")) if transport in ("http", "sse") else ():
+        if member in draft.options:
+            raise UsageError(f"{flag} is for commands, and this target is a URL; leave it out")
 
 
 def _replay(file: str) -> dict[str, Any]:

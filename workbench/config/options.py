@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from workbench.config.targets import root_of
 from workbench.config.urls import checked_header, read_header
 from workbench.config.variables import Variables
 from workbench.core.methods import LOG_LEVELS
@@ -101,9 +101,7 @@ def _input(options: dict[str, Any], value: str) -> None:
 
 
 def _root(options: dict[str, Any], value: str) -> None:
-    uri = value if "://" in value else Path(value).expanduser().absolute().as_uri()
-    name = uri.rstrip("/").rpartition("/")[2] or uri
-    options["roots"] = (*options.get("roots", ()), {"uri": uri, "name": name})
+    options["roots"] = (*options.get("roots", ()), root_of(value))
 
 
 def _answer(options: dict[str, Any], value: str) -> None:

@@ -15,13 +15,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from workbench.config.place import ELSEWHERE, PREFIX, settings_path
-from workbench.config.targets import Timeouts, first_fault
+from workbench.config.targets import Root, Timeouts, first_fault, root_of
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.core.rules import Rule
 from workbench.errors import UsageError
+
+#: Settings that no variable can hold.
+_TABLES = (*ELSEWHERE, "keys", "timeouts", "capabilities", "rules")
 
 
 class Settings(BaseModel):
@@ -46,7 +49,15 @@ class Settings(BaseModel):
     animation: bool = False
     keys: dict[str, str] = Field(default_factory=dict)
     config: tuple[str, ...] = ()
+    roots: tuple[Root, ...] = ()
+    capabilities: dict[str, Any] | None = None
     rules: tuple[Rule, ...] = ()
+
+    @field_validator("roots", mode="before")
+    @classmethod
+    def _folders(cls, value: Any) -> Any:
+        items = value.split(os.pathsep) if isinstance(value, str) else value
+        return [root_of(item) if isinstance(item, str) else item for item in items]
 
 
 def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -86,7 +97,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
         setting = name.removeprefix(PREFIX).lower()
         if setting.startswith("timeouts_"):
             timeouts[setting.removeprefix("timeouts_")] = value
-        elif setting in Settings.model_fields and setting not in (*ELSEWHERE, "keys", "timeouts"):
+        elif setting in Settings.model_fields and setting not in _TABLES:
             values[setting] = value
     if timeouts:
         values["timeouts"] = timeouts

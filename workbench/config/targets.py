@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -84,7 +85,8 @@ class Target(BaseModel):
     revision. ``require`` are dotted server capabilities without which the connection is of no use.
     ``recording`` is set when the server is a replay of that file. ``origin`` says where the target
     was written. ``rules`` answer the server's requests, the first that fits. ``secrets`` are values in
-    it that are nobody's business, by name.
+    it that are nobody's business, by name. ``claim`` is set when a project's file asks for the
+    target: what a yes is remembered by.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,6 +111,7 @@ class Target(BaseModel):
     recording: str | None = None
     origin: str = "command line"
     secrets: dict[str, str] = Field(default_factory=dict, repr=False)
+    claim: str = ""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Target:
@@ -122,6 +125,12 @@ class Target(BaseModel):
     def offered_capabilities(self) -> dict[str, Any]:
         """What the handshake offers the server."""
         return default_capabilities(self.offer) if self.capabilities is None else self.capabilities
+
+
+def root_of(text: str) -> Root:
+    """The root of a folder's path, or of a URI."""
+    uri = text if "://" in text else Path(text).expanduser().absolute().as_uri()
+    return Root(uri=uri, name=uri.rstrip("/").rpartition("/")[2] or uri)
 
 
 def default_capabilities(offer: str) -> dict[str, Any]:
