@@ -62,10 +62,12 @@ class Ending(IntEnum):
 
 def carried_kind(channel: Channel, body: bytes, event: str | None = None) -> Kind | None:
     """The kind of something on an HTTP connection that is no message whatever its body holds: an
-    answer without a body, a comment, a priming event, the ``endpoint`` of the older transport.
+    answer without a body or with one that only acknowledges, a comment, a priming event, the
+    ``endpoint`` of the older transport.
     ``None`` where the body decides. ``event`` is as in ``Unit``."""
     if channel == Channel.HTTP:
-        return None if body else Kind.HTTP
+        bare = not body or (event is not None and '"ack":true' in event)
+        return Kind.HTTP if bare else None
     if channel == Channel.SSE:
         bare = not body or (event is not None and ('"comment":true' in event or '"name":"endpoint"' in event))
         return Kind.SSE if bare else None
@@ -98,7 +100,8 @@ class Unit(NamedTuple):
     of an SSE stream that had more than data: a JSON object with ``id``, ``name``, ``retry`` (ms)
     and ``comment`` (true for a comment), each only where it was there and in their order, ``eol`` where
     all lines end with CRLF or CR, and ``raw`` where the bytes cannot be made again from these and the
-    data (``sse.write_event`` does that).
+    data (``sse.write_event`` does that). A word that only acknowledges a POST of the older HTTP with
+    SSE has ``{"ack":true}``.
     Times are nanoseconds: ``wall_ns`` since the epoch (UTC), ``mono_ns`` of the monotonic clock.
     """
 

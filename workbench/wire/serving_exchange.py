@@ -131,12 +131,14 @@ class Exchange:
     # The answer
 
     async def respond(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
-        """Answer with a whole body (JSON, unless the headers say otherwise)."""
+        """Answer with a whole body (JSON, unless the headers say otherwise). What is taken without a
+        word is told by its status alone."""
         assert self.tap is not None
         if body and not any(name.lower() == "content-type" for name, _ in headers):
             headers = (*headers, ("content-type", JSON))
         await self.head(status, (*headers, ("content-length", str(len(body)))))
-        self.tap.message(Direction.TO_CLIENT, body, channel=Channel.HTTP, stream=self.number)
+        if body or status >= 300:
+            self.tap.message(Direction.TO_CLIENT, body, channel=Channel.HTTP, stream=self.number)
         await self._finish(body, "end")
 
     async def refuse(self, refused: Refused) -> None:

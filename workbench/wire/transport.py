@@ -45,7 +45,7 @@ GROUP = "mcp_workbench.transports"
 _OURS = {
     "stdio": "workbench.wire.stdio",
     "http": "workbench.wire.http",
-    "sse": "workbench.wire.http",
+    "sse": "workbench.wire.sse_client",
     "memory": "workbench.wire.memory",
 }
 
