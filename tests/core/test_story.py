@@ -46,7 +46,11 @@ def test_the_start_and_the_handshake_are_told(tape: Tape) -> None:
     ]
     assert view.steps[2].duration_ns == TICK_NS
     assert (view.pid, view.command, view.cwd) == (4121, ("node", "server.js", "stdio"), "/srv")
-    assert view.streams == {"stdin": "open", "stdout": "open", "stderr": "open"}
+    assert [(each.name, each.state) for each in view.streams] == [
+        ("stdin", "open"),
+        ("stdout", "open"),
+        ("stderr", "open"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,7 @@ def test_an_orderly_end_is_told_as_the_start_is(tape: Tape) -> None:
     ]
     assert view.steps[5].duration_ns == 100_000_000 + TICK_NS
     assert (view.state, view.why, view.exit_code, view.signal, view.pid) == (State.CLOSED, "", 0, None, None)
-    assert set(view.streams.values()) == {"closed"}
+    assert {each.state for each in view.streams} == {"closed"}
 
 
 def test_a_server_that_ignores_the_end_is_a_shutdown_timeout(tape: Tape) -> None:

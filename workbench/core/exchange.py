@@ -18,7 +18,8 @@ class Exchange:
     ``direction`` is the request's. ``token`` is the JSON text of its progress token. ``answer``,
     ``kind`` and ``ended_ns`` are those of the answer, ``None`` while there is none. ``given_up``
     is the seq of the frame that cancelled it or told its timeout; an answer after that is
-    ``late``. ``related`` are the seqs of the frames that belong to it, in order.
+    ``late``. ``related`` are the seqs of the frames that belong to it, in order. ``stream`` is the
+    number of the HTTP stream its request went on, 0 for none.
     """
 
     __slots__ = (
@@ -36,6 +37,7 @@ class Exchange:
         "related",
         "request",
         "started_ns",
+        "stream",
         "token",
     )
 
@@ -44,6 +46,7 @@ class Exchange:
         self.direction = frame.direction
         self.request = frame.seq
         self.index = index
+        self.stream = frame.stream
         self.id = message.id or "null"
         self.method = message.method or ""
         self.name = name
@@ -71,7 +74,7 @@ class Exchange:
 
 class Opened(NamedTuple):
     """A request; ``owner`` is the exchange of the other direction it belongs to, ``how`` says why
-    (``task``, ``only``, ``ambiguous`` or ``none``)."""
+    (``task``, ``stream``, ``only``, ``ambiguous`` or ``none``)."""
 
     exchange: Exchange
     message: Message
@@ -96,7 +99,8 @@ class Orphaned(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A notification; ``how`` is ``token``, ``cancel``, ``task``, ``only``, ``ambiguous`` or ``none``."""
+    """A notification; ``how`` is ``token``, ``cancel``, ``task``, ``stream``, ``only``, ``ambiguous`` or
+    ``none``."""
 
     seq: int
     direction: Direction

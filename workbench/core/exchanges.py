@@ -6,8 +6,9 @@ both sides may use ``8`` at once, ``8`` is not ``"8"``, and a file holds several
 connections. Nothing here raises, whatever a peer sends.
 
 What else a side sends belongs to an exchange by its progress token or its
-related task; on a wire without streams also when exactly one exchange is open
-(pings and listings not counted). Several open leave it ambiguous.
+related task, else by the HTTP stream it came on (``carried``); on a wire without
+streams also when exactly one exchange is open (pings and listings not counted).
+Several open leave it ambiguous.
 
 Part of the light path: standard library only.
 """
@@ -18,8 +19,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
+from workbench.core.carried import Carried
 from workbench.core.exchange import Answered, Event, Exchange, GaveUp, Opened, Orphaned, Told
-from workbench.core.frame import ANSWERS, MESSAGES, Channel, Direction, Frame, Kind
+from workbench.core.frame import ANSWERS, MESSAGES, Channel, Direction, Frame, Kind, Stream
 from workbench.core.jsonrpc import Decoded, Message, decode, id_text, loads
 from workbench.core.methods import LIST_METHODS, name_of
 from workbench.core.peek import peek
@@ -44,6 +46,15 @@ MAX_REMEMBERED = 10_000
 
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 
+#: Process events that tell of a request that is not waited for any more.
+_GIVEN_UP = ("timeout", "unanswered")
+
+#: One of them is in every process event that matters here.
+_TELLING = (b'"timeout"', b'"unanswered"', b'"next"')
+
+#: Frames that are no message whatever their body looks like.
+_CARRIED = frozenset((Kind.HTTP, Kind.SSE))
+
 #: Exchanges that own nothing only because they are open.
 _BARE = frozenset(("ping", "initialize", *LIST_METHODS))
 
@@ -66,6 +77,11 @@ class Pairing:
         self._answered: OrderedDict[_Key, None] = OrderedDict()
         #: Per connection and direction: open exchanges that may own what comes meanwhile.
         self._owners: dict[tuple[int, Direction], dict[int, Exchange]] = {}
+        self._carried = Carried()
+
+    def head(self, stream: Stream) -> None:
+        """Take what is known of an HTTP stream, before its first frame."""
+        self._carried.head(stream)
 
     def take(self, frame: Frame, decoded: Decoded | None = None) -> list[Event]:
         """Take the next frame; ``decoded`` is what ``decode`` said of its body, if known already."""
@@ -73,6 +89,10 @@ class Pairing:
             return self._take_process(frame)
         if frame.direction is Direction.NONE or frame.channel is Channel.STDERR:
             return []
+        if frame.stream:
+            self._carried.came(frame)
+            if frame.kind in _CARRIED:
+                return []
         events: list[Event] = []
         for index, message in enumerate((decoded or decode(frame.body)).messages):
             if message.kind is Kind.REQUEST:
@@ -85,7 +105,11 @@ class Pairing:
 
     def candidates(self, frame: Frame) -> list[Exchange]:
         """The open exchanges of the other side that what ``frame`` holds may belong to; ask before
-        ``take``. Pings, listings and cancelled requests are not among them."""
+        ``take``. Pings, listings and cancelled requests are not among them, but where the frame
+        came on their own stream."""
+        carrying = self._carried.on(frame)
+        if carrying or not self._one_for_all(frame):
+            return carrying
         return list(self._owners.get((frame.connection, _other(frame.direction)), {}).values())
 
     def _on_request(self, frame: Frame, index: int, message: Message) -> Opened:
@@ -97,6 +121,7 @@ class Pairing:
         if len(self.open) >= MAX_OPEN:
             self._drop_oldest()
         self.open.setdefault(key, []).append(exchange)
+        self._carried.opened(exchange)
         token = peek(message, "params", "_meta", "progressToken")
         if token is not None:
             exchange.token = id_text(token)
@@ -106,9 +131,10 @@ class Pairing:
         return Opened(exchange, message, owner, how)
 
     def _on_answer(self, frame: Frame, message: Message) -> Answered | Orphaned:
-        if message.id is None:
+        identity = self._named(frame, message)
+        if identity is None:
             return Orphaned(frame.seq, frame.direction, message, "no-id")
-        key = (frame.connection, _other(frame.direction), message.id)
+        key = (frame.connection, _other(frame.direction), identity)
         waiting = self.open.get(key)
         if not waiting:
             why = "duplicate-answer" if key in self._answered else "unknown-id"
@@ -126,6 +152,13 @@ class Pairing:
         if isinstance(task, str):
             self._on_task(key, exchange, task)
         return Answered(exchange, message)
+
+    def _named(self, frame: Frame, message: Message) -> str | None:
+        """The id an answer names; for one that names none, that of the only request of its stream."""
+        if message.id is not None and message.id != "null":
+            return message.id
+        asked = [each for each in self._carried.on(frame) if each.direction is not frame.direction]
+        return asked[0].id if len(asked) == 1 else message.id
 
     def _on_task(self, key: _Key, exchange: Exchange, task: str) -> None:
         """The answer is a task: it owns what names it, and its token lives on (2025-11-25)."""
@@ -167,13 +200,18 @@ class Pairing:
         return None
 
     def _take_process(self, frame: Frame) -> list[Event]:
-        if b'"timeout"' not in frame.body:
+        if not any(word in frame.body for word in _TELLING):
             return []
         try:
             event = loads(frame.body)
         except (ValueError, RecursionError):
             return []
-        if not isinstance(event, dict) or event.get("event") != "timeout":
+        if not isinstance(event, dict):
+            return []
+        stream, following = event.get("stream"), event.get("next")
+        if isinstance(stream, int) and isinstance(following, int):
+            self._carried.follows(frame.connection, stream, following)
+        if event.get("event") not in _GIVEN_UP:
             return []
         key = (frame.connection, Direction.TO_SERVER, str(event.get("id")))
         exchange = self._give_up(key, frame.seq)
@@ -187,12 +225,21 @@ class Pairing:
             owner = self._tasks.get((*side, task))
             if owner is not None:
                 return owner, "task"
+        carrying = [each for each in self._carried.on(frame) if each.direction is side[1]]
+        if len(carrying) == 1:
+            return carrying[0], "stream"
+        if carrying:
+            return None, "ambiguous"
         owners = self._owners.get(side)
-        if not owners or frame.channel is not Channel.STDIO:
+        if not owners or not self._one_for_all(frame):
             return None, "none"
         if len(owners) > 1:
             return None, "ambiguous"
         return next(iter(owners.values())), "only"
+
+    def _one_for_all(self, frame: Frame) -> bool:
+        """Whether one stream carries everything, so that only what is open tells what belongs where."""
+        return frame.channel in (Channel.STDIO, Channel.STDERR) or self._carried.shared(frame)
 
     def _belongs(self, owner: Exchange | None, seq: int) -> None:
         if owner is not None and self.keep_related:
@@ -204,6 +251,7 @@ class Pairing:
         if not waiting:
             del self.open[key]
         self._owners.get(key[:2], {}).pop(id(exchange), None)
+        self._carried.closed(exchange)
         token = exchange.token
         if token is not None and self._tokens.get((*key[:2], token)) is exchange:
             del self._tokens[(*key[:2], token)]

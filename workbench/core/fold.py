@@ -14,11 +14,12 @@ from typing import Any
 
 from workbench.core.catalog import Catalog
 from workbench.core.exchanges import Answered, Exchange, GaveUp, Opened, Pairing, Told
-from workbench.core.frame import Channel, Direction, Frame, Kind
+from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
 from workbench.core.handshake import judge
+from workbench.core.http_story import HttpStory
 from workbench.core.inflight import InFlight, keep
 from workbench.core.jsonrpc import Decoded, Message, decode, loads
-from workbench.core.lifecycle import OVER, Event
+from workbench.core.lifecycle import OVER, Event, State
 from workbench.core.logbook import Logbook
 from workbench.core.methods import CHANGED_LISTS, REVISIONS
 from workbench.core.parties import Parties
@@ -33,6 +34,12 @@ __all__ = ["ConnectionFold", "ConnectionView", "Item", "LogEntry", "OpenCall", "
 #: Open ``logging/setLevel`` requests whose level is remembered until they are answered.
 MAX_LEVELS = 100
 
+#: Process events with which whatever was open ends.
+_ENDING = ("exited", "closed", "restart")
+
+#: Frames of HTTP that hold no message.
+_CARRIED = frozenset((Kind.HTTP, Kind.SSE))
+
 
 class ConnectionFold:
     """Folds the frames of one connection. ``advance`` and ``snapshot`` belong to one thread; what
@@ -43,6 +50,7 @@ class ConnectionFold:
         self._view: ConnectionView | None = self._head
         self._pairing = Pairing(keep_related=False)
         self._story = Story()
+        self._http_story = HttpStory(self._story)
         self._peer_story = PeerStory(self._story)
         self._parties = Parties()
         self._catalog = Catalog()
@@ -51,6 +59,7 @@ class ConnectionFold:
         self._levels: OrderedDict[tuple[int, int], str] = OrderedDict()
         self._handshake_done = False
         self._frames = 0
+        self._changes = 0
         self._errors = 0
         self._findings: dict[str, int] = dict.fromkeys(FindingCounts._fields, 0)
         self._latency_ns: int | None = None
@@ -70,12 +79,24 @@ class ConnectionFold:
         elif frame.channel in (Channel.PROCESS, Channel.NOTE):
             self._on_event(frame)
         elif frame.direction is not Direction.NONE:
+            if frame.stream:
+                self._story.streams.came(frame)
+            if frame.kind in _CARRIED:
+                self._pairing.take(frame)
+                return
             self._on_messages(frame, decoded or decode(frame.body))
 
     def found(self, severity: str) -> None:
         """Count a finding of the checks, which look beside the fold."""
         self._findings[severity] += 1
         self._view = None
+
+    def stream(self, stream: Stream) -> None:
+        """Take an HTTP stream as it stands now; before its first frame, if it is known then."""
+        self._view = None
+        self._changes += 1
+        self._pairing.head(stream)
+        self._story.streams.head(stream)
 
     def snapshot(self) -> ConnectionView:
         """What there is to show now. Cheap when nothing has changed, and about 10 µs when something has."""
@@ -85,9 +106,10 @@ class ConnectionFold:
 
     def _snapshot(self) -> ConnectionView:
         story, parties, catalog = self._story, self._parties, self._catalog
+        http = self._http_story
         return replace(
             self._head,
-            version=self._frames,
+            version=self._frames + self._changes,
             state=story.state,
             why=story.why,
             next_step=story.next_step,
@@ -97,8 +119,12 @@ class ConnectionFold:
             exit_code=story.exit_code,
             signal=story.signal,
             steps=story.steps,
-            streams=story.streams,
-            era=parties.era,
+            streams=story.streams.told,
+            reconnects=story.streams.reconnects,
+            session_id=http.session_id,
+            session=http.session,
+            era=parties.era or http.era,
+            era_found=http.era_found,
             offered=parties.offered,
             revision=parties.revision,
             client_info=parties.client_info,
@@ -169,6 +195,7 @@ class ConnectionFold:
 
     def _on_answer(self, frame: Frame, exchange: Exchange, message: Message) -> None:
         self._inflight.call_ended(exchange)
+        self._story.streams.settled(exchange.stream)
         if message.kind is Kind.ERROR or peek(message, "result", "isError") is True:
             self._errors += 1
         if exchange.late:
@@ -249,8 +276,12 @@ class ConnectionFold:
         for gone in self._pairing.take(frame):
             if isinstance(gone, GaveUp):
                 self._inflight.call_ended(gone.exchange)
+                self._story.streams.settled(gone.exchange.stream)
         self._story.process(frame, event, self._logbook.last_stderr(TOLD_STDERR))
-        if self._story.state in OVER and event.get("event") == "exited":
+        self._http_story.process(frame, event)
+        if event.get("event") == "restart":
+            self._handshake_done = False
+        if event.get("event") in _ENDING and self._story.state in (*OVER, State.STARTING):
             self._inflight.clear()
 
     def _on_note(self, frame: Frame, event: dict[str, Any]) -> None:

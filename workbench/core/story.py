@@ -14,6 +14,7 @@ from typing import Any
 from workbench.core.frame import Frame
 from workbench.core.lifecycle import OVER, Event, State, advance
 from workbench.core.signature import cut
+from workbench.core.streams import Streams
 from workbench.core.view import Step
 
 #: The first steps are always kept (the handshake), and the last ones; between them some are left out.
@@ -32,7 +33,7 @@ TOLD_STDERR = 3
 
 class Story:
     """State, reason and steps. Command, cwd, pid, exit code and signal are those of the
-    process; ``streams`` maps its pipes to ``open`` or ``closed``."""
+    process, ``streams`` what is open to it."""
 
     def __init__(self) -> None:
         self.state = State.NEW
@@ -43,7 +44,7 @@ class Story:
         self.pid: int | None = None
         self.exit_code: int | None = None
         self.signal: str | None = None
-        self.streams: dict[str, str] = {}
+        self.streams = Streams()
         self._steps: dict[int, Step] = {}
         self._told: tuple[Step, ...] | None = ()
         self._count = 0
@@ -122,25 +123,35 @@ class Story:
         elif name == "start_failed":
             self._start_failed(frame, event)
         elif name == "stdin_closed":
-            self.streams = {**self.streams, "stdin": "closed"}
+            self.streams.closed("stdin")
             self._closed_ns = frame.mono_ns
             self.step(frame, "stdin closed")
             self.happened(Event.CLOSE)
         elif name == "stdout_closed":
-            self.streams = {**self.streams, "stdout": "closed"}
+            self.streams.closed("stdout")
             self.step(frame, "stdout closed")
         elif name == "waiting":
-            self._waiting = self.step(frame, "waited", f"for {_text(event.get('for'))}")
+            self._waiting = self.step(frame, "waited", f"for {text_of(event.get('for'))}")
         elif name == "signal":
-            self._signalled(frame, _text(event.get("name")))
+            self._signalled(frame, text_of(event.get("name")))
         elif name == "exited":
             self._exited(frame, event, stderr)
         elif name == "failed":
             self._failed(frame, event)
         elif name == "undelivered":
-            self.step(frame, "not delivered", f"{_text(event.get('bytes'))} bytes: {_text(event.get('why'))}")
+            self.step(
+                frame, "not delivered", f"{text_of(event.get('bytes'))} bytes: {text_of(event.get('why'))}"
+            )
         elif name == "timeout":
-            self.step(frame, "timed out", f"request {_text(event.get('id'))}, {_seconds(event)}")
+            self.step(frame, "timed out", f"request {text_of(event.get('id'))}, {seconds_of(event)}")
+        elif name == "restart":
+            self._restarted(frame, event)
+        elif name == "closed":
+            self.happened(Event.CLOSE)
+            self.happened(Event.ENDED)
+            self.step(frame, "closed", text_of(event.get("why")))
+        if self.state in OVER:
+            self.streams.over()
 
     def _end_waiting(self, frame: Frame) -> None:
         if self._waiting is not None:
@@ -151,18 +162,26 @@ class Story:
 
     def _started(self, frame: Frame, event: Mapping[str, Any]) -> None:
         command = event.get("command")
-        self.command = tuple(_text(part) for part in command) if isinstance(command, list) else ()
-        self.cwd = _text(event.get("cwd"))
+        self.command = tuple(text_of(part) for part in command) if isinstance(command, list) else ()
+        self.cwd = text_of(event.get("cwd"))
         pid = event.get("pid")
         self.pid = pid if isinstance(pid, int) else None
         self.exit_code = self.signal = None
-        self.streams = {"stdin": "open", "stdout": "open", "stderr": "open"}
+        self.streams.started()
         parts = ["started", f"pid {self.pid}" if self.pid is not None else "", " ".join(self.command)]
         self.step(frame, "process", ", ".join(part for part in parts if part))
         self.happened(Event.START)
 
+    def _restarted(self, frame: Frame, event: Mapping[str, Any]) -> None:
+        """The process is started anew: what is known of the old one is history, and stays in the steps."""
+        self.step(frame, "restart", text_of(event.get("why")))
+        self.command, self.cwd, self.pid, self.exit_code, self.signal = (), "", None, None, None
+        self._waiting = self._closed_ns = None
+        self.happened(Event.ENDED)
+        self.happened(Event.START)
+
     def _start_failed(self, frame: Frame, event: Mapping[str, Any]) -> None:
-        why = _text(event.get("why")) or "The server could not be started."
+        why = text_of(event.get("why")) or "The server could not be started."
         self.step(frame, "process", f"not started: {why}")
         self.happened(Event.START)
         self.happened(Event.START_FAILED, why, "Check the command, PATH and the working directory.")
@@ -186,10 +205,10 @@ class Story:
     def _exited(self, frame: Frame, event: Mapping[str, Any], stderr: list[str]) -> None:
         code, signal = event.get("code"), event.get("signal")
         self.exit_code = code if isinstance(code, int) else None
-        self.signal = _text(signal) if signal is not None else None
+        self.signal = text_of(signal) if signal is not None else None
         self.pid = None
-        self.streams = dict.fromkeys(self.streams, "closed")
-        how = f"ended by {self.signal}" if self.signal else f"exited with code {_text(code)}"
+        self.streams.closed()
+        how = f"ended by {self.signal}" if self.signal else f"exited with code {text_of(code)}"
         duration = None
         if self._closed_ns is not None:
             duration = frame.mono_ns - self._closed_ns
@@ -197,30 +216,35 @@ class Story:
         why = f"The server {how}."
         if stderr:
             why += f" Its last words on stderr: {' / '.join(stderr[-TOLD_STDERR:])}"
+        step = "Read its stderr, then connect again."
+        if not stderr:
+            step = "It wrote nothing to stderr; run its command in a terminal to see more."
         if self.state is State.CLOSING:
             self.happened(Event.ENDED)
         else:
-            self.happened(Event.ENDED, why, "Read its stderr, then connect again.")
+            self.happened(Event.ENDED, why, step)
 
     def _failed(self, frame: Frame, event: Mapping[str, Any]) -> None:
         try:
-            state = State(_text(event.get("state")))
+            state = State(text_of(event.get("state")))
         except ValueError:
             return
         if state not in OVER:
             return
-        why = _text(event.get("why"))
+        why = text_of(event.get("why"))
         if state is not self.state or not self.why:
             self.step(frame, "failed", why)
-        self._become(state, why or self.why, _text(event.get("next")) or self.next_step)
+        self._become(state, why or self.why, text_of(event.get("next")) or self.next_step)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A member of an event as text, cut; empty for what is none."""
     if isinstance(value, str):
         return cut(value, MAX_DETAIL)
     return "" if value is None or isinstance(value, (dict, list)) else cut(repr(value), MAX_DETAIL)
 
 
-def _seconds(event: Mapping[str, Any]) -> str:
+def seconds_of(event: Mapping[str, Any]) -> str:
+    """The time an event tells of, in words."""
     seconds = event.get("seconds")
     return f"{seconds:.3g} s" if isinstance(seconds, (int, float)) else "its time is over"

@@ -95,6 +95,30 @@ class FindingCounts(NamedTuple):
         return sum(self)
 
 
+class OpenStream(NamedTuple):
+    """A pipe of the server's process, or an HTTP stream that stays open.
+
+    ``name`` is ``stdin``, ``stdout``, ``stderr``; for HTTP ``listening`` (a GET), ``events`` (the
+    stream of HTTP+SSE), ``subscription``, ``resumed call``, or ``calls``, of which ``posts`` are
+    open. ``state`` is ``open`` or ``closed`` for a pipe, else one of ``stream_states``. ``number``
+    is that of its ``Stream`` now; ``since_ns`` is monotonic. ``why`` and ``status`` belong to the
+    state, ``attempt`` and ``seconds`` to a wait.
+    """
+
+    name: str
+    state: str
+    verb: str = ""
+    number: int = 0
+    since_ns: int | None = None
+    why: str = ""
+    status: int | None = None
+    event_id: str | None = None
+    retry_ms: int | None = None
+    attempt: int = 0
+    seconds: float | None = None
+    posts: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class ConnectionView:
     """One connection at one moment. ``version`` grows with every change."""
@@ -108,6 +132,8 @@ class ConnectionView:
     why: str = ""
     next_step: str = ""
     era: str = ""
+    #: By what the era was found out, a sentence or the end of one.
+    era_found: str = ""
     offered: str | None = None
     revision: str | None = None
     client_info: dict[str, Any] = field(default_factory=dict)
@@ -140,7 +166,13 @@ class ConnectionView:
     log_count: int = 0
     stderr: tuple[tuple[int, str], ...] = ()
     stderr_count: int = 0
-    streams: dict[str, str] = field(default_factory=dict)
+    #: What is open between the two, and what was.
+    streams: tuple[OpenStream, ...] = ()
+    #: How often a stream of HTTP was asked for again.
+    reconnects: int = 0
+    #: The HTTP session: its id as granted, and ``granted``, ``lost``, ``ended`` or ``kept``.
+    session_id: str = ""
+    session: str = ""
     frames: int = 0
     errors: int = 0
     findings: FindingCounts = field(default_factory=FindingCounts)

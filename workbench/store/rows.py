@@ -33,6 +33,9 @@ from workbench.store.schema import INLINE_BODY, PART_BYTES, SMALL_PART_BYTES
 #: Open requests that are remembered for pairing; the oldest beyond it stay unpaired.
 MAX_OPEN = 200_000
 
+#: HTTP streams whose request is remembered for an answer that names none.
+MAX_ASKED = 10_000
+
 #: The longest method or name that is kept as a word (characters); a longer one is cut.
 MAX_WORD = 512
 
@@ -101,6 +104,8 @@ class RowMaker:
         self._redactor = redactor
         self._splitters: dict[tuple[int, int, int], LineSplitter] = {}
         self._open: dict[tuple[int, int, str], tuple[int, int | None, int | None]] = {}
+        #: The last request of each HTTP stream, for answers that name none.
+        self._asked: dict[tuple[int, int], str] = {}
         self._words: dict[str, int] = {}
 
     def add(self, unit: Unit, batch: Batch) -> None:
@@ -162,7 +167,7 @@ class RowMaker:
             if kind != _BATCH and len(messages) == 1:
                 message = messages[0]
                 identity = message.id
-                method, name = self._known_as(connection, direction, message, key, batch)
+                method, name = self._known_as(connection, direction, message, key, batch, stream)
             elif messages:
                 self._several(connection, direction, messages, key, batch)
         if len(body) > INLINE_BODY:
@@ -195,12 +200,15 @@ class RowMaker:
         )
 
     def _known_as(
-        self, connection: int, direction: int, message: Message, key: int, batch: Batch
+        self, connection: int, direction: int, message: Message, key: int, batch: Batch, stream: int = 0
     ) -> tuple[int | None, int | None]:
         """The words for a message's method and name; those of its request for an answer."""
         found, text, identity, members, raw, _, _ = message
         kind = +found
         if kind in _ANSWERS:
+            asked = self._asked.pop((connection, stream), None) if stream else None
+            if identity is None or identity == "null":
+                identity = asked or identity
             if identity is None:
                 return None, None
             known = self._open.pop((connection, _BOTH_WAYS - direction, identity), None)
@@ -221,6 +229,10 @@ class RowMaker:
             if len(self._open) >= MAX_OPEN:
                 del self._open[next(iter(self._open))]
             self._open[connection, direction, identity] = (key, method, name)
+            if stream:
+                if len(self._asked) >= MAX_ASKED:
+                    del self._asked[next(iter(self._asked))]
+                self._asked[connection, stream] = identity
         return method, name
 
     def _several(

@@ -8,6 +8,7 @@ from typing import Any
 from textual.app import ComposeResult
 
 from workbench.core.frame import Direction
+from workbench.core.http_story import stream_words
 from workbench.core.lifecycle import State, group
 from workbench.core.view import ConnectionView, Step
 from workbench.tui import figures
@@ -144,7 +145,7 @@ def _facts(view: ConnectionView, width: int) -> Iterator[Line]:
         ("agreed", "  ".join(view.agreed)),
         ("target", view.target),
         ("process", _process(view)),
-        ("streams", "   ".join(f"{name} {state}" for name, state in view.streams.items())),
+        ("streams", "   ".join(stream_words(stream) for stream in view.streams)),
         ("calls", f"{len(view.open_calls)} open" if view.open_calls else ""),
         ("instructions", view.instructions),
     ]
