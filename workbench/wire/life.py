@@ -98,6 +98,7 @@ class Life:
             elif isinstance(action, StateChanged):
                 self._on_state(action)
             elif isinstance(action, Notified):
+                self.dealings.notified(action)
                 self.on_notified(action.method)
             elif isinstance(action, Abandon):
                 if self._transport is not None:
@@ -119,6 +120,8 @@ class Life:
             self.perform(conversation.start(time.monotonic()))
             async with anyio.create_task_group() as group:
                 self._listings.attend(group)
+                if self.dealings.tasks is not None:
+                    self.dealings.tasks.attend(group)
                 group.start_soon(self._time.run)
                 await _first(transport.over, self.stopping)
                 if not transport.over.is_set():
@@ -138,7 +141,10 @@ class Life:
 
     def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
         """A request of ours can get no answer any more."""
-        self.perform(self._conversation.unanswered(id_text, f"{why} {next_step}".rstrip(), time.monotonic()))
+        actions = self._conversation.unanswered(id_text, f"{why} {next_step}".rstrip(), time.monotonic())
+        if actions:
+            self._tap.process("unanswered", id=id_text, why=why)
+        self.perform(actions)
 
     def happened(self, event: Event, why: str = "", next_step: str = "") -> None:
         """The connection has moved on, in a way no message tells."""
@@ -175,6 +181,9 @@ class Life:
         if conversation.state not in OVER:
             self.perform(conversation.closing())
         self.perform(conversation.lost("The connection was closed.", time.monotonic()))
+        if self.publisher.view.state not in OVER:
+            # The end of a process speaks for itself; nothing tells that of another transport.
+            self._tap.process("closed")
         self._transport = None
         self._listings.stop()
         self.dealings.forget(self.publisher.last_seq)

@@ -54,12 +54,17 @@ class Publisher:
         self._fold.advance(frame, decoded)
         self._check(lambda checker: checker.take(frame, decoded))
         self.last_seq = frame.seq
-        if self._timer is None:
-            self._timer = self._loop.call_later(TOLD_EVERY, self.publish)
+        self._soon()
 
     def seen_stream(self, stream: Stream) -> None:
         """Take an HTTP stream as it stands now; the tap calls this when the sink has it."""
+        self._fold.stream(stream)
         self._check(lambda checker: checker.take_stream(stream))
+        self._soon()
+
+    def _soon(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(TOLD_EVERY, self.publish)
 
     def publish(self) -> None:
         """Publish now, if there is anything new."""
