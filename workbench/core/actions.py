@@ -14,6 +14,7 @@ from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.jsontext import lookup
 from workbench.core.lifecycle import State
+from workbench.core.links import required_sentence
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ def error_sentence(error: Any) -> str:
     message = error.get("message")
     text = message if isinstance(message, str) and message else "no message"
     code = error.get("code")
-    return f"{text} ({dumps(code)[:40]})" if code is not None else text
+    told = f"{text} ({dumps(code)[:40]})" if code is not None else text
+    wanted = required_sentence(error)
+    return f"{told}. {wanted}" if wanted else told
 
 
 class Send(NamedTuple):

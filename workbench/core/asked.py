@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from workbench.core import jsonrpc
 from workbench.core.actions import Action, Odd, PeerCancelled, PeerRequest, Remarked, Send
 from workbench.core.inflight import keep
-from workbench.core.jsonrpc import Message
+from workbench.core.jsonrpc import Message, dumps
+from workbench.core.methods import has_capability
 from workbench.core.peek import peek
-from workbench.core.policy import Policy
+from workbench.core.policy import REFUSALS, Policy
 from workbench.core.question import Question, Reply
+from workbench.core.received import GATES, ReceivedTask
+from workbench.core.splice import with_meta
+from workbench.core.tasks import RELATED_TASK
 
 #: Requests of the peer that are kept open at once; the oldest beyond it are forgotten unanswered.
 MAX_PEER_REQUESTS = 10_000
@@ -22,11 +26,18 @@ MAX_PEER_REQUESTS = 10_000
 Error = tuple[int, str, str | None]
 
 
-class Open(NamedTuple):
-    """A request of the peer that waits for an answer."""
+class Open:
+    """A request of the peer, the frame ``seq``, that waits for an answer. ``token`` is the JSON text
+    of the token under which it wants progress, ``None`` if it wants none; ``progress`` is what was
+    reported last."""
 
-    question: Question
-    seq: int
+    __slots__ = ("progress", "question", "seq", "token")
+
+    def __init__(self, question: Question, seq: int) -> None:
+        self.question = question
+        self.seq = seq
+        self.token = _token(question.params)
+        self.progress = -math.inf
 
 
 class Asked:
@@ -60,10 +71,30 @@ class Asked:
         during = partial(self._tools, self.within)
         question = Question(message.method or "", peek(message, "params"), during, self._server())
         actions: list[Action] = [Odd("reused-id", seq)] if id in self.open else []
+        if question.method in GATES and has_capability(self.offered, GATES[question.method]):
+            return actions + self._asked_of_tasks(id, question, seq, message)
         reply, remarks = self.policy.decide(question, self.offered)
         keep(self.open, id, Open(question, seq), MAX_PEER_REQUESTS)
         actions.append(PeerRequest(id, question.method, question.params, seq, reply is None, message))
         actions += [Remarked(None, remark) for remark in remarks]
+        if self._becomes_task(question, reply):
+            task = self.policy.tasks.make(id, question.params)
+            actions.append(Send(jsonrpc.result(id, f'{{"task":{task.text()}}}'), "task", id))
+        return actions if reply is None else actions + self._replied(id, reply)
+
+    def _becomes_task(self, question: Question, reply: Reply | None) -> bool:
+        """What is refused in itself becomes no task."""
+        refused = reply is not None and reply.code in REFUSALS
+        return not refused and self.policy.tasks.wanted(question.method, question.params, self.offered)
+
+    def _asked_of_tasks(self, id: str, question: Question, seq: int, message: Message) -> list[Action]:
+        """A request about the tasks the peer has made."""
+        keep(self.open, id, Open(question, seq), MAX_PEER_REQUESTS)
+        actions: list[Action] = [PeerRequest(id, question.method, question.params, seq, False, message)]
+        reply, ended = self.policy.tasks.asked(id, question.method, question.params)
+        if ended is not None:
+            self.open.pop(ended.request, None)
+            actions += [PeerCancelled(ended.request, None, seq), *self._told_result(ended)]
         return actions if reply is None else actions + self._replied(id, reply)
 
     def reconsider(self, id_text: str) -> list[Action]:
@@ -75,24 +106,74 @@ class Asked:
         return self._replied(id_text, reply) if reply is not None and reply.rule else []
 
     def _replied(self, id_text: str, reply: Reply) -> list[Action]:
-        error = None if reply.result is not None else (reply.code, reply.message, None)
-        return self.answer(id_text, reply.result, error, f"{'rule' if reply.rule else 'policy'} {reply.by}")
+        about = f"{'rule' if reply.rule else 'policy'} {reply.by}" if reply.by != "tasks" else "tasks"
+        return self.answer(id_text, reply.result, _error(reply), about)
 
     def answer(self, id_text: str, result: str | None, error: Error | None, about: str) -> list[Action]:
-        """Answer a request, once; nothing if it is not open."""
-        if self.open.pop(id_text, None) is None:
+        """Answer a request, once; nothing if it is not open. Where it was made a task, that ends."""
+        waiting = self.open.pop(id_text, None)
+        if waiting is None:
             return []
-        if error is not None:
-            body = jsonrpc.error(id_text, *error)
-        else:
-            body = jsonrpc.result(id_text, "{}" if result is None else result)
-        return [Send(body, about, id_text)]
+        if error is None:
+            result = _related("{}" if result is None else result, waiting.question)
+        task = self.policy.tasks.of_request(id_text)
+        if task is None:
+            return [Send(_answer(id_text, result, error), about, id_text)]
+        code, message, data = error or (0, "", None)
+        self.policy.tasks.end(task, Reply(about, result, code, message, data=data))
+        told = jsonrpc.notification("notifications/tasks/status", task.text())
+        return [*self._told_result(task), Send(told, about, id_text)]
+
+    def _told_result(self, task: ReceivedTask) -> list[Action]:
+        """Answer the requests that wait for the end of a task."""
+        final = task.final()
+        waiting, task.waiting = task.waiting, []
+        if final is None:
+            return []
+        return [action for id in waiting for action in self._replied(id, final)]
+
+    def report(self, id_text: str, progress: float, total: float | None, message: str | None) -> list[Action]:
+        """Tell the peer how an open request comes on. Nothing if it did not ask for that, or if the
+        progress has not grown."""
+        waiting = self.open.get(id_text)
+        if waiting is None or waiting.token is None or not progress > waiting.progress:
+            return []
+        waiting.progress = progress
+        more = {"total": total, "message": message}
+        told = {"progress": progress} | {key: value for key, value in more.items() if value is not None}
+        task = self.policy.tasks.of_request(id_text)
+        related = "" if task is None else f',"_meta":{{{dumps(RELATED_TASK)}:{{"taskId":{dumps(task.id)}}}}}'
+        params = f'{{"progressToken":{waiting.token},{dumps(told)[1:-1]}{related}}}'
+        return [Send(jsonrpc.notification("notifications/progress", params), "progress")]
 
     def cancelled(self, message: Message, seq: int) -> list[Action]:
         """Take a ``notifications/cancelled``: the peer wants no answer any more."""
         identity = peek(message, "params", "requestId")
         id = None if identity is None else jsonrpc.id_text(identity)
-        if id is None or self.open.pop(id, None) is None:
+        # A request that was made a task has been answered already, and is cancelled by tasks/cancel.
+        if id is None or self.policy.tasks.of_request(id) or self.open.pop(id, None) is None:
             return [Odd("unknown-cancel", seq)]
+        self.policy.tasks.stop_waiting(id)
         reason = peek(message, "params", "reason")
         return [PeerCancelled(id, reason if isinstance(reason, str) else None, seq)]
+
+
+def _error(reply: Reply) -> Error | None:
+    return None if reply.result is not None else (reply.code, reply.message, reply.data)
+
+
+def _related(result: str, question: Question) -> str:
+    """The result of a request that belongs to a task of ours says so too ("Tasks", 2025-11-25)."""
+    meta = question.params.get("_meta") if isinstance(question.params, dict) else None
+    task = meta.get(RELATED_TASK) if isinstance(meta, dict) else None
+    return result if task is None else with_meta(result, {RELATED_TASK: dumps(task)}) or result
+
+
+def _answer(id_text: str, result: str | None, error: Error | None) -> bytes:
+    return jsonrpc.error(id_text, *error) if error else jsonrpc.result(id_text, result or "{}")
+
+
+def _token(params: object) -> str | None:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    return None if token is None else jsonrpc.id_text(token)

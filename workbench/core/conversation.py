@@ -182,6 +182,11 @@ class Conversation(ClientHalf):
         """Answer an open request of the peer if a rule does so now."""
         return self._headed(self._asked.reconsider(id_text))
 
+    def report(
+        self, id_text: str, progress: float, total: float | None = None, message: str | None = None
+    ) -> list[Action]:
+        return self._headed(super().report(id_text, progress, total, message))
+
     # What happens
 
     def heard(self, now: float) -> list[Action]:  # noqa: ARG002 - only a probe has use for it

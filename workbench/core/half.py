@@ -98,9 +98,15 @@ class ClientHalf:
         self.state = state
         return [StateChanged(state, why, next_step)]
 
-    def reconsider(self, id_text: str) -> list[Action]:
+    def reconsider(self, id_text: str, now: float | None = None) -> list[Action]:  # noqa: ARG002
         """Answer an open request of the peer if a rule does so now."""
         return self._asked.reconsider(id_text)
+
+    def report(
+        self, id_text: str, progress: float, total: float | None = None, message: str | None = None
+    ) -> list[Action]:
+        """Tell the peer how an open request of its comes on; nothing if it did not ask for that."""
+        return self._asked.report(id_text, progress, total, message)
 
     def closing(self) -> list[Action]:
         """We have begun to end the connection; its end will be no failure."""

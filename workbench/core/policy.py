@@ -16,6 +16,7 @@ from workbench.core import sampling
 from workbench.core.jsonrpc import dumps
 from workbench.core.methods import has_capability
 from workbench.core.question import Decision, Question, Reply
+from workbench.core.received import ReceivedTasks
 from workbench.core.rules import USER_REJECTED, Rule
 
 #: Requests a person (or a rule) can answer, and the capability that offers it.
@@ -28,6 +29,9 @@ ASKING = {
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 
+#: What a request is answered with that nobody is asked about.
+REFUSALS = (METHOD_NOT_FOUND, INVALID_PARAMS)
+
 
 class Policy:
     """Answers to requests of the peer.
@@ -35,7 +39,7 @@ class Policy:
     A request goes to the ``rules`` in their order, then to somebody outside if its method is
     ``held``, and is answered or declined at once otherwise. What we never offered reaches none of
     them. ``roots`` are the roots of ``roots/list`` as JSON objects. ``roots/list`` may be held
-    too; ``ping`` never is.
+    too; ``ping`` never is. ``tasks`` are the requests that the peer made tasks.
     """
 
     def __init__(
@@ -44,10 +48,12 @@ class Policy:
         roots: Sequence[Mapping[str, Any]] = (),
         held: Collection[str] = (),
         rules: Sequence[Rule] = (),
+        tasks: ReceivedTasks | None = None,
     ) -> None:
         self.roots = list(roots)
         self.held = frozenset(held)
         self.rules = list(rules)
+        self.tasks = tasks or ReceivedTasks()
 
     def decide(self, question: Question, offered: Mapping[str, Any]) -> Decision:
         """Who answers a request, and what. ``offered`` are our capabilities."""

@@ -33,14 +33,15 @@ class Question(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer: the JSON text of a result, or an error's code and message; ``by`` says why, and
-    ``rule`` whether a rule of the user's gave it."""
+    """An answer: the JSON text of a result, or an error's code, message and ``data`` (JSON text);
+    ``by`` says why, and ``rule`` whether a rule of the user's gave it."""
 
     by: str
     result: str | None = None
     code: int = 0
     message: str = ""
     rule: bool = False
+    data: str | None = None
 
 
 class Decision(NamedTuple):

@@ -8,33 +8,39 @@ dies holds up no other one.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from workbench.config import Root, Target, display
 from workbench.core.actions import Outcome, PeerRequest
-from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Clock, StreamSink
 from workbench.core.jsonrpc import dumps
 from workbench.core.lifecycle import OVER, State
-from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, gate_of, has_capability
-from workbench.core.policy import Policy
+from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, has_capability
+from workbench.core.received import ReceivedTasks
 from workbench.core.rules import Rule, result_faults
+from workbench.core.splice import with_members
+from workbench.core.tasks import Task, task_doubts, task_param
 from workbench.errors import ConnectionFailed
 from workbench.wire.calls import Call
 from workbench.wire.dealings import Dealings
+from workbench.wire.eras import Either, Verdicts, plain
 from workbench.wire.life import Life
 from workbench.wire.listings import Listings, read_all
 from workbench.wire.owner import Owner, agreed, ended
+from workbench.wire.tasks import Tasks
 
 
 class Connection:
     """A connection to one target. Made by a session, which runs ``run`` in a task of its own.
 
     ``listings`` are the lists being read, ``listing`` whether that happens without being asked.
-    ``successor`` is the connection that took this one's place.
+    ``successor`` is the connection that took this one's place. ``verdicts`` are the eras that were
+    found by the connections of a session.
     """
 
     def __init__(
@@ -49,6 +55,7 @@ class Connection:
         held: Collection[str] = (),
         listing: bool = True,
         clock: Clock | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self.target = target
         self.number = number
@@ -61,7 +68,12 @@ class Connection:
             capabilities=target.offered_capabilities,
             client_info=target.client_info or client_info,
             require=target.require,
-            policy=Policy(roots=[_plain(root) for root in target.roots], held=held, rules=target.rules),
+            policy=Policy(
+                roots=[_plain(root) for root in target.roots],
+                held=held,
+                rules=target.rules,
+                tasks=ReceivedTasks(time.time, lambda: uuid4().hex),
+            ),
             timeouts=target.timeouts.plain(),
         )
         self.listing = listing
@@ -70,11 +82,18 @@ class Connection:
         self._life.on_ready = self._on_ready
         self._life.on_notified = self._on_notified
         self._life.on_end = self._on_end
+        self._tasks = Tasks(self._ask, self.dealings.ended, lambda: self._tell("task", 0))
+        self.dealings.tasks = self._tasks
 
     @property
     def view(self) -> ConnectionView:
         """What there is to show; an immutable value."""
         return self._life.publisher.view
+
+    @property
+    def conversation(self) -> Either:
+        """The conversation that is held; another one may take its place until the server is ready."""
+        return self._life.conversation
 
     @property
     def state(self) -> State:
@@ -95,6 +114,16 @@ class Connection:
         """The requests that run, by their id."""
         return self.dealings.calls
 
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        """The tasks that the server runs for our calls, by their id, oldest first; ended ones too."""
+        return self._tasks.known
+
+    @property
+    def subscribed(self) -> Collection[str]:
+        """The URIs of the resources we subscribed to."""
+        return self.dealings.subscribed
+
     # What users do
 
     async def ready(self) -> None:
@@ -113,21 +142,37 @@ class Connection:
         *,
         timeout: float | None = None,
         progress: bool = True,
+        task: bool = False,
+        ttl: float | None = None,
     ) -> Call:
         """Send a request and return at once. ``params`` is JSON text and sent as it is; ``timeout``
-        is in seconds, ``None`` for the target's, ``math.inf`` for none."""
+        is in seconds, ``None`` for the target's, ``math.inf`` for none.
+
+        With ``task`` the server is asked to make it a task ("Tasks", 2025-11-25) that is kept for
+        ``ttl`` seconds (``None`` leaves it to the server): the timeout is then for making it, and
+        the call ends with the task's result.
+        """
+        if task:
+            params = with_members(params, {"task": task_param(ttl)})
         call = Call(self, method, params)
+        call.as_task = task
         if not self._life.can_send and self.state not in OVER:
             call.finish(
                 Outcome("lost", 0.0, why="The server has not been started yet; wait until it is ready.")
             )
             return call
         call.number, actions = self.conversation.request(
-            method, params, time.monotonic(), timeout=timeout, progress=progress
+            method, params, time.monotonic(), timeout=math.inf if task else timeout, progress=progress
         )
         self.dealings.calls[call.number] = call
+        if task:
+            self._tasks.expect(call, self.target.timeouts.request if timeout is None else timeout)
+            call.remarks += task_doubts(method, self.conversation.server_capabilities)
         self._life.perform(actions)
         return call
+
+    def _ask(self, method: str, params: str, timeout: float | None) -> Call:
+        return self.call(method, params, timeout=timeout, progress=False)
 
     async def request(
         self,
@@ -146,7 +191,12 @@ class Connection:
                 call.cancel()
 
     def cancel(self, number: int, reason: str | None = None) -> None:
-        """Give a request up and tell the server."""
+        """Give a request up and tell the server. One that was to become a task is never cancelled as
+        a request: its task is."""
+        call = self.calls.get(number)
+        if call is not None and call.as_task:
+            self._tasks.cancel(call, reason or f"The task of {call.method} was cancelled.")
+            return
         self._life.perform(self.conversation.cancel(number, reason, time.monotonic()))
 
     def notify(self, method: str, params: str | None = None) -> None:
@@ -162,15 +212,37 @@ class Connection:
     ) -> bool:
         """Answer a request of the inbox with the JSON text of a result, or an error (code, message,
         JSON text of data). False when it is not open any more."""
-        actions = self.conversation.answer(id_text, result, error)
+        actions = self.conversation.answer(id_text, result, error, now=time.monotonic())
         self._life.perform(actions)
         self.dealings.answered(id_text, self._life.publisher.last_seq)
         return bool(actions)
 
+    def report(
+        self, id_text: str, progress: float, total: float | None = None, message: str | None = None
+    ) -> bool:
+        """Tell the server how a request of the inbox comes on. False when it did not ask for that,
+        when the progress has not grown, or when the request is not open (any more)."""
+        actions = self.conversation.report(id_text, progress, total, message)
+        self._life.perform(actions)
+        return bool(actions)
+
+    def ping(self) -> Call:
+        """Ask the server for a sign of life."""
+        return self.call("ping")
+
+    def subscribe(self, uri: str) -> Call:
+        """Ask to be told when a resource changes; ``subscribed`` holds it once that is granted."""
+        return self.call("resources/subscribe", dumps({"uri": uri}))
+
+    def unsubscribe(self, uri: str) -> Call:
+        """Ask not to be told of a resource any more."""
+        return self.call("resources/unsubscribe", dumps({"uri": uri}))
+
     def set_roots(self, roots: Sequence[Root]) -> None:
         """Change what ``roots/list`` is answered with, and tell the server."""
-        self.conversation.policy.roots = [_plain(root) for root in roots]
-        if has_capability(self.conversation.capabilities, "roots.listChanged"):
+        self.conversation.policy.roots = [plain(root) for root in roots]
+        legacy = self.conversation.era == "legacy"
+        if legacy and has_capability(self.conversation.capabilities, "roots.listChanged"):
             self.notify("notifications/roots/list_changed")
 
     def doubts(self, asked: PeerRequest, result: str) -> list[str]:
@@ -184,7 +256,7 @@ class Connection:
         self.target = self.target.model_copy(update={"rules": (rule, *self.target.rules)})
         self.conversation.policy.rules.insert(0, rule)
         for id_text in list(self.inbox):
-            actions = self.conversation.reconsider(id_text)
+            actions = self.conversation.reconsider(id_text, time.monotonic())
             self._life.perform(actions)
             if actions:
                 self.dealings.answered(id_text, self._life.publisher.last_seq)
@@ -204,8 +276,7 @@ class Connection:
 
     def offers(self, method: str) -> bool:
         """Whether the server said that it has a method."""
-        gate = gate_of(method, self.conversation.revision)
-        return not gate or has_capability(self.conversation.server_capabilities, gate)
+        return self.conversation.offers(method)
 
     async def close(self) -> None:
         """End the connection and wait until its server is gone."""
@@ -233,6 +304,7 @@ class Connection:
             self.call("logging/setLevel", dumps({"level": level}))
         if self.listing:
             self.listings.want(method for method in LIST_METHODS if self.offers(method))
+            self._life.perform(self.conversation.watch())
 
     def _on_notified(self, method: str) -> None:
         changed = CHANGED_LISTS.get(method, ())
@@ -245,7 +317,3 @@ class Connection:
 
     def _tell(self, what: str, seq: int) -> None:
         self._owner.changed(what, self, seq)
-
-
-def _plain(root: Root) -> dict[str, Any]:
-    return root.model_dump(exclude_none=True)
