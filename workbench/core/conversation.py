@@ -173,14 +173,15 @@ class Conversation(ClientHalf):
         error: tuple[int, str, str | None] | None = None,
         *,
         about: str = "user",
+        now: float | None = None,  # noqa: ARG002 - only another round begins at a time
     ) -> list[Action]:
         """Answer a request of the peer, with the JSON text of a result or with an error (code,
         message, JSON text of data or ``None``). Nothing happens if it is not open (any more)."""
         return self._headed(self._asked.answer(id_text, result, error, about))
 
-    def reconsider(self, id_text: str) -> list[Action]:
+    def reconsider(self, id_text: str, now: float | None = None) -> list[Action]:
         """Answer an open request of the peer if a rule does so now."""
-        return self._headed(self._asked.reconsider(id_text))
+        return self._headed(super().reconsider(id_text, now))
 
     def report(
         self, id_text: str, progress: float, total: float | None = None, message: str | None = None
@@ -193,7 +194,7 @@ class Conversation(ClientHalf):
         """The peer has shown a sign of life, whatever it was."""
         return []
 
-    def watch(self, now: float) -> list[Action]:  # noqa: ARG002 - only the stateless era has to ask
+    def watch(self) -> list[Action]:
         """Ask to be told of changes; here the server tells by itself."""
         return []
 

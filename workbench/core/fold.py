@@ -70,6 +70,11 @@ class ConnectionFold:
         """The same as ``snapshot()``."""
         return self.snapshot()
 
+    def schema_of(self, tool: str) -> Any:
+        """The ``inputSchema`` of a listed tool, ``None`` where it is not listed."""
+        listed = self._catalog.items("tools/list")
+        return next((each.value.get("inputSchema") for each in listed if each.name == tool), None)
+
     def advance(self, frame: Frame, decoded: Decoded | None = None) -> None:
         """Take the next frame; ``decoded`` is what ``decode`` said of its body, if known already."""
         self._frames += 1
@@ -123,7 +128,7 @@ class ConnectionFold:
             reconnects=story.streams.reconnects,
             session_id=http.session_id,
             session=http.session,
-            era=parties.era or http.era,
+            era=http.era or parties.era,
             era_found=http.era_found,
             offered=parties.offered,
             revision=parties.revision,
@@ -180,18 +185,32 @@ class ConnectionFold:
             self._story.happened(Event.START)
             self._story.happened(Event.OFFERED)
             self._story.step(frame, "initialize", f"#{frame.seq}")
+        elif exchange.method == "server/discover":
+            self._parties.stateless(message)
+            self._story.happened(Event.START)
+            self._story.happened(Event.PROBED)
+            self._story.step(frame, "server/discover", f"#{frame.seq}")
         elif exchange.method != "ping":
-            self._used()
+            self._used(stateless=self._parties.stateless(message))
         if exchange.method == "logging/setLevel":
             level = peek(message, "params", "level")
             keep(self._levels, exchange.key, level if isinstance(level, str) else "", MAX_LEVELS)
         self._catalog.asked(exchange, message)
         self._inflight.call_opened(frame, exchange)
 
-    def _used(self) -> None:
-        """The client goes on after the handshake's answer: to it, the connection is ready."""
-        if self._handshake_done:
+    def _used(self, stateless: bool = False) -> None:
+        """The client goes on after the handshake's answer: to it, the connection is ready. Without a
+        handshake it is, as soon as it asks for anything."""
+        if stateless:
+            self._discovered()
+        elif self._handshake_done:
             self._story.happened(Event.AGREED)
+
+    def _discovered(self) -> None:
+        if self._story.state in OVER:
+            return
+        for event in (Event.START, Event.PROBED, Event.DISCOVERED):
+            self._story.happened(event)
 
     def _on_answer(self, frame: Frame, exchange: Exchange, message: Message) -> None:
         self._inflight.call_ended(exchange)
@@ -203,6 +222,12 @@ class ConnectionFold:
             return
         if exchange.method == "initialize":
             self._on_initialized(frame, exchange, message)
+            return
+        if exchange.method == "server/discover":
+            label = "result" if message.kind is Kind.RESULT else "error"
+            self._story.step(frame, label, f"#{frame.seq}", exchange.duration_ns)
+            if message.kind is Kind.RESULT:
+                self._parties.discovered(message)
             return
         self._latency_ns = exchange.duration_ns
         level = self._levels.pop(exchange.key, "")
@@ -281,6 +306,8 @@ class ConnectionFold:
         self._http_story.process(frame, event)
         if event.get("event") == "restart":
             self._handshake_done = False
+        elif event.get("event") == "era" and event.get("era") == "modern":
+            self._discovered()
         if event.get("event") in _ENDING and self._story.state in (*OVER, State.STARTING):
             self._inflight.clear()
 

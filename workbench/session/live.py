@@ -23,6 +23,7 @@ from workbench.session.announcing import Announcer, Listener
 from workbench.store.reader import Reader
 from workbench.store.recorder import PRODUCT, SYSTEM, Recorder
 from workbench.wire.connection import Connection
+from workbench.wire.eras import Verdicts
 
 #: What closing takes beyond the servers' own shutdown timeouts, at most (seconds).
 CLOSING = 8.0
@@ -49,6 +50,7 @@ class Session:
         self.troubles: list[str] = []
         self.ended_how = "closed"
         self._announcer = announcer
+        self._verdicts: Verdicts = {}
         self._group: TaskGroup | None = None
         self._signal = 0
 
@@ -192,6 +194,7 @@ class Session:
             client_info=_client_info(),
             held=self.held,
             listing=listing,
+            verdicts=self._verdicts,
         )
         self.connections[number] = connection
         self._group.start_soon(connection.run, name=f"connection {name}")

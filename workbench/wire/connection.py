@@ -16,12 +16,11 @@ from uuid import uuid4
 
 from workbench.config import Root, Target, display
 from workbench.core.actions import Outcome, PeerRequest
-from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Clock, StreamSink
 from workbench.core.jsonrpc import dumps
 from workbench.core.lifecycle import OVER, State
-from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, gate_of, has_capability
+from workbench.core.methods import CHANGED_LISTS, LIST_METHODS, has_capability
 from workbench.core.policy import Policy
 from workbench.core.received import ReceivedTasks
 from workbench.core.rules import Rule, result_faults
@@ -30,6 +29,7 @@ from workbench.core.tasks import Task, task_doubts, task_param
 from workbench.errors import ConnectionFailed
 from workbench.wire.calls import Call
 from workbench.wire.dealings import Dealings
+from workbench.wire.eras import Either, Eras, Verdicts, plain
 from workbench.wire.life import Life
 from workbench.wire.listings import Listings, read_all
 from workbench.wire.owner import Owner, agreed, ended
@@ -40,7 +40,8 @@ class Connection:
     """A connection to one target. Made by a session, which runs ``run`` in a task of its own.
 
     ``listings`` are the lists being read, ``listing`` whether that happens without being asked.
-    ``successor`` is the connection that took this one's place.
+    ``successor`` is the connection that took this one's place. ``verdicts`` are the eras that were
+    found by the connections of a session.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Connection:
         held: Collection[str] = (),
         listing: bool = True,
         clock: Clock | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self.target = target
         self.number = number
@@ -62,22 +64,16 @@ class Connection:
         self.successor: Connection | None = None
         self.fold = ConnectionFold(number, name, target.transport, display(target))
         self.listings = Listings(self.list)
-        self.conversation = Conversation(
-            offer=target.offer,
-            capabilities=target.offered_capabilities,
-            client_info=target.client_info or client_info,
-            require=target.require,
-            policy=Policy(
-                roots=[_plain(root) for root in target.roots],
-                held=held,
-                rules=target.rules,
-                tasks=ReceivedTasks(time.time, lambda: uuid4().hex),
-            ),
-            timeouts=target.timeouts.plain(),
+        policy = Policy(
+            roots=[plain(root) for root in target.roots],
+            held=held,
+            rules=target.rules,
+            tasks=ReceivedTasks(time.time, lambda: uuid4().hex),
         )
         self.listing = listing
         self._owner = owner
-        self._life = Life(target, sink, self.fold, self.conversation, self.listings, self._tell, clock)
+        eras = Eras(target, client_info, policy, self.fold.schema_of, verdicts)
+        self._life = Life(target, sink, self.fold, eras, self.listings, self._tell, clock)
         self._life.on_ready = self._on_ready
         self._life.on_notified = self._on_notified
         self._life.on_end = self._on_end
@@ -88,6 +84,11 @@ class Connection:
     def view(self) -> ConnectionView:
         """What there is to show; an immutable value."""
         return self._life.publisher.view
+
+    @property
+    def conversation(self) -> Either:
+        """The conversation that is held; another one may take its place until the server is ready."""
+        return self._life.conversation
 
     @property
     def state(self) -> State:
@@ -206,7 +207,7 @@ class Connection:
     ) -> bool:
         """Answer a request of the inbox with the JSON text of a result, or an error (code, message,
         JSON text of data). False when it is not open any more."""
-        actions = self.conversation.answer(id_text, result, error)
+        actions = self.conversation.answer(id_text, result, error, now=time.monotonic())
         self._life.perform(actions)
         self.dealings.answered(id_text, self._life.publisher.last_seq)
         return bool(actions)
@@ -234,8 +235,9 @@ class Connection:
 
     def set_roots(self, roots: Sequence[Root]) -> None:
         """Change what ``roots/list`` is answered with, and tell the server."""
-        self.conversation.policy.roots = [_plain(root) for root in roots]
-        if has_capability(self.conversation.capabilities, "roots.listChanged"):
+        self.conversation.policy.roots = [plain(root) for root in roots]
+        legacy = self.conversation.era == "legacy"
+        if legacy and has_capability(self.conversation.capabilities, "roots.listChanged"):
             self.notify("notifications/roots/list_changed")
 
     def doubts(self, asked: PeerRequest, result: str) -> list[str]:
@@ -249,7 +251,7 @@ class Connection:
         self.target = self.target.model_copy(update={"rules": (rule, *self.target.rules)})
         self.conversation.policy.rules.insert(0, rule)
         for id_text in list(self.inbox):
-            actions = self.conversation.reconsider(id_text)
+            actions = self.conversation.reconsider(id_text, time.monotonic())
             self._life.perform(actions)
             if actions:
                 self.dealings.answered(id_text, self._life.publisher.last_seq)
@@ -269,8 +271,7 @@ class Connection:
 
     def offers(self, method: str) -> bool:
         """Whether the server said that it has a method."""
-        gate = gate_of(method, self.conversation.revision)
-        return not gate or has_capability(self.conversation.server_capabilities, gate)
+        return self.conversation.offers(method)
 
     async def close(self) -> None:
         """End the connection and wait until its server is gone."""
@@ -298,6 +299,7 @@ class Connection:
             self.call("logging/setLevel", dumps({"level": level}))
         if self.listing:
             self.listings.want(method for method in LIST_METHODS if self.offers(method))
+            self._life.perform(self.conversation.watch())
 
     def _on_notified(self, method: str) -> None:
         changed = CHANGED_LISTS.get(method, ())
@@ -310,7 +312,3 @@ class Connection:
 
     def _tell(self, what: str, seq: int) -> None:
         self._owner.changed(what, self, seq)
-
-
-def _plain(root: Root) -> dict[str, Any]:
-    return root.model_dump(exclude_none=True)

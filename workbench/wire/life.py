@@ -14,15 +14,16 @@ from collections.abc import Callable, Sequence
 import anyio
 
 from workbench.config import Target
-from workbench.core.actions import Abandon, Action, Notified, Send, StateChanged
-from workbench.core.conversation import Conversation
+from workbench.core.actions import Abandon, Action, EraFound, Notified, Relisten, Send, StateChanged
 from workbench.core.fold import ConnectionFold
-from workbench.core.frame import Clock, StreamSink
+from workbench.core.frame import Clock, Direction, Frame, Stream, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
+from workbench.core.stateless import StatelessConversation
 from workbench.errors import UsageError
 from workbench.wire.command import NotStarted
 from workbench.wire.dealings import Dealings
+from workbench.wire.eras import Either, Eras
 from workbench.wire.listings import Listings
 from workbench.wire.publishing import Publisher
 from workbench.wire.tap import Tap
@@ -37,6 +38,8 @@ class Life:
 
     ``settled`` is set when the handshake has ended, well or not; ``was_ready`` says which.
     Setting ``stopping`` ends the connection, ``finished`` is set when nothing of it is left.
+    ``conversation`` is the one that is held now; another one takes its place when the server turns
+    out to speak the other era.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class Life:
         target: Target,
         sink: StreamSink,
         fold: ConnectionFold,
-        conversation: Conversation,
+        eras: Eras,
         listings: Listings,
         changed: Callable[[str, int], None],
         clock: Clock | None = None,
@@ -57,13 +60,17 @@ class Life:
         self.on_notified: Callable[[str], None] = lambda _: None
         self.on_end: Callable[[], None] = lambda: None
         self.publisher = Publisher(fold, lambda seq: changed("connection", seq), sink)
-        self._tap = Tap(sink, fold.view.number, self.publisher.seen, clock, self.publisher.seen_stream)
+        self._tap = Tap(sink, fold.view.number, self._seen, clock, self._seen_stream)
         self.dealings = Dealings(self._tap, changed)
         self._target = target
-        self._conversation = conversation
+        self.conversation: Either = eras.first()
+        self._eras = eras
         self._listings = listings
-        self._time = Timekeeper(conversation.next_deadline, self._on_time)
+        self._time = Timekeeper(lambda: self.conversation.next_deadline(), self._on_time)
         self._transport: Transport | None = None
+        self._again = anyio.Event()
+        self._statuses: dict[int, int] = {}  # HTTP stream -> its status, until the connection is ready
+        self._status: int | None = None  # that of the stream on which the last frame came
 
     @property
     def can_send(self) -> bool:
@@ -72,21 +79,21 @@ class Life:
 
     async def run(self) -> None:
         """Start the server, talk to it, end it. Never raises but for a cancellation."""
-        conversation = self._conversation
         try:
-            if not self.stopping.is_set():
-                await self._converse()
+            again = not self.stopping.is_set()
+            while again:
+                again = await self._converse()
         except NotStarted as failure:
-            self.perform(conversation.happened(Event.START))
-            self.perform(conversation.happened(Event.START_FAILED, failure.why, failure.next_step))
+            self.perform(self.conversation.happened(Event.START))
+            self.perform(self.conversation.happened(Event.START_FAILED, failure.why, failure.next_step))
         except UsageError as failure:  # no transport has this name
-            self.perform(conversation.happened(Event.START))
+            self.perform(self.conversation.happened(Event.START))
             why, _, step = str(failure).partition("; ")
-            self.perform(conversation.happened(Event.START_FAILED, _sentence(why), _sentence(step)))
+            self.perform(self.conversation.happened(Event.START_FAILED, _sentence(why), _sentence(step)))
         except Exception:
             _LOG.exception("connection %s", self.publisher.view.name)
             why = "The workbench itself failed on this connection."
-            self.perform(conversation.lost(why, time.monotonic(), "See the log file; connect again."))
+            self.perform(self.conversation.lost(why, time.monotonic(), "See the log file; connect again."))
         finally:
             self._end()
 
@@ -100,6 +107,18 @@ class Life:
             elif isinstance(action, Notified):
                 self.dealings.notified(action)
                 self.on_notified(action.method)
+            elif isinstance(action, EraFound):
+                self._turn(action)
+            elif isinstance(action, Relisten):
+                self._tap.process(
+                    "reconnect",
+                    stream=0,
+                    request=action.id,
+                    seconds=action.seconds,
+                    why=action.why,
+                    attempt=action.attempt,
+                    resumes=False,
+                )
             elif isinstance(action, Abandon):
                 if self._transport is not None:
                     self._transport.abandon(action.id)
@@ -110,48 +129,105 @@ class Life:
 
     def _send(self, action: Send) -> None:
         if self._transport is not None:
+            if action.about == "probe":
+                self._tap.note("probe", id=action.id)
             self.dealings.sent(action, self._transport.send(action))
 
-    async def _converse(self) -> None:
-        conversation = self._conversation
+    async def _converse(self) -> bool:
+        """Reach the server and talk to it; returns whether it is to be started once more."""
+        again = self._again = anyio.Event()
         kind = find_transport(self._target.transport)
         async with kind.connect(self._target, self._tap, self) as transport:
             self._transport = transport
-            self.perform(conversation.start(time.monotonic()))
+            self.perform(self.conversation.start(time.monotonic()))
             async with anyio.create_task_group() as group:
                 self._listings.attend(group)
-                if self.dealings.tasks is not None:
-                    self.dealings.tasks.attend(group)
                 group.start_soon(self._time.run)
-                await _first(transport.over, self.stopping)
-                if not transport.over.is_set():
-                    self.perform(conversation.closing())
-                elif conversation.state not in OVER:
-                    self._lose()
+                await _first(transport.over, self.stopping, again)
+                self._part(transport)
                 group.cancel_scope.cancel()
-        if transport.forced:
+        if transport.forced and not again.is_set():
             view = self.publisher.view
-            self.perform(conversation.happened(Event.FORCED, view.why, view.next_step))
+            self.perform(self.conversation.happened(Event.FORCED, view.why, view.next_step))
+        return again.is_set() and not self.stopping.is_set()
+
+    def _part(self, transport: Transport) -> None:
+        """The talk is over: by the server, by us, or to begin anew."""
+        conversation = self.conversation
+        if not transport.over.is_set():
+            if not self._again.is_set():
+                self.perform(conversation.closing())
+        elif self._restarts and isinstance(conversation, StatelessConversation) and conversation.looking:
+            found = "the server ended when it was asked server/discover"
+            why = "It ended when it was asked server/discover, which other servers do not mind."
+            self._turn(EraFound("legacy", found, why))
+        elif conversation.state not in OVER and not self._again.is_set():
+            self._lose()
+        if self._again.is_set():
+            self._transport = None
+
+    # Which era
+
+    @property
+    def _restarts(self) -> bool:
+        """Whether there is a process that can be started anew."""
+        return self._target.transport == "stdio"
+
+    def _turn(self, found: EraFound) -> None:
+        """The era is known: another conversation goes on, if this one is not of it."""
+        before = self.conversation
+        sentence = f"{found.found[:1].upper()}{found.found[1:]}."
+        if found.era == "auto":
+            self._eras.refuted()
+        else:
+            self._tap.process("era", era=found.era, found=sentence)
+        if found.era == before.era:
+            before.era_found = sentence
+            return
+        now = time.monotonic()
+        self.conversation = self._eras.after(found, before)
+        self.conversation.era_found = sentence
+        if found.restart and self._restarts:
+            self._tap.process("restart", why=found.restart)
+            self.perform(before.calls.lost(found.restart, now))
+            self._again.set()
+        elif found.discovered is not None and isinstance(self.conversation, StatelessConversation):
+            self.perform(self.conversation.adopt(found, now))
+        else:
+            self.perform(self.conversation.start(now))
+
+    def _seen(self, frame: Frame, decoded: Decoded | None) -> None:
+        self.publisher.seen(frame, decoded)
+        if frame.direction is Direction.TO_CLIENT and not self.was_ready:
+            self._status = self._statuses.get(frame.stream)
+            self.conversation.heard(time.monotonic())
+            self._time.moved()
+
+    def _seen_stream(self, stream: Stream) -> None:
+        self.publisher.seen_stream(stream)
+        if stream.status is not None and not self.was_ready:
+            self._statuses[stream.number] = stream.status
 
     # What the transport tells (``Peer``)
 
     def received(self, seq: int, decoded: Decoded, answers: str | None = None) -> None:
         """A frame of the server."""
-        self.perform(self._conversation.receive(decoded, seq, time.monotonic(), answers))
+        status = None if self.was_ready else self._status
+        self.perform(self.conversation.receive(decoded, seq, time.monotonic(), answers, status))
 
     def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
         """A request of ours can get no answer any more."""
-        actions = self._conversation.unanswered(id_text, f"{why} {next_step}".rstrip(), time.monotonic())
+        actions = self.conversation.unanswered(id_text, f"{why} {next_step}".rstrip(), time.monotonic())
         if actions:
             self._tap.process("unanswered", id=id_text, why=why)
         self.perform(actions)
 
     def happened(self, event: Event, why: str = "", next_step: str = "") -> None:
         """The connection has moved on, in a way no message tells."""
-        self.perform(self._conversation.happened(event, why, next_step))
+        self.perform(self.conversation.happened(event, why, next_step))
 
     def _on_time(self) -> None:
-        self.perform(self._conversation.tick(time.monotonic()))
+        self.perform(self.conversation.tick(time.monotonic()))
 
     def _lose(self) -> None:
         """The server went by itself, or closed its stdout; the fold knows the words for an exit."""
@@ -159,11 +235,13 @@ class Life:
         gone = view.state in OVER
         why = view.why if gone else "The server closed its stdout, so nothing more can come from it."
         step = view.next_step if gone else "Read its stderr, then connect again."
-        self.perform(self._conversation.lost(why, time.monotonic(), step))
+        self.perform(self.conversation.lost(why, time.monotonic(), step))
 
     def _on_state(self, action: StateChanged) -> None:
         if action.state is State.READY:
             self.was_ready = True
+            self._statuses.clear()
+            self._eras.settled(self.conversation)
             self.on_ready()
             self.settled.set()
         elif action.state in FAILED:
@@ -177,7 +255,7 @@ class Life:
 
     def _end(self) -> None:
         """What is true of every connection that is over."""
-        conversation = self._conversation
+        conversation = self.conversation
         if conversation.state not in OVER:
             self.perform(conversation.closing())
         self.perform(conversation.lost("The connection was closed.", time.monotonic()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.core.conversation import Conversation
 from workbench.core.fold import ConnectionView
 from workbench.core.jsonrpc import dumps
+from workbench.wire.eras import Either
 
 if TYPE_CHECKING:
     from workbench.wire.connection import Connection
@@ -28,11 +28,11 @@ class Owner(Protocol):
         ...
 
 
-def agreed(conversation: Conversation) -> dict[str, Any]:
+def agreed(conversation: Either) -> dict[str, Any]:
     """The facts of a connection whose handshake is done; objects as JSON text."""
     return {
-        "era": "legacy",
-        "era_found": "initialize",
+        "era": conversation.era,
+        "era_found": conversation.era_found or "initialize",
         "revision": conversation.revision,
         "client_info": dumps(conversation.client_info),
         "server_info": dumps(conversation.server_info),
