@@ -15,7 +15,8 @@ Source: "Streamable HTTP", 2025-03-26 to 2026-07-28.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
@@ -54,31 +55,43 @@ ELSEWHERE = 1.0
 LONGEST_REFUSAL = 1024 * 1024
 
 
+#: Statuses of a server that may speak the older HTTP with SSE ("Backwards Compatibility", since 2025-03-26).
+OLDER = frozenset((400, 404, 405))
+
+#: Asked when ``initialize`` was refused with one of them: it gets the send and why, and says whether it
+#: has taken the request over, so that nobody is told that the server is not to be reached.
+Otherwise = Callable[[Send, Trouble], Awaitable[bool]]
+
+
 class HttpTransport:
     """A server that is spoken to over HTTP; made by ``open_http``.
 
     ``over`` is never set by it: a server that cannot be reached now may be reached for the next call.
     """
 
-    def __init__(
-        self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient, group: TaskGroup
-    ) -> None:
+    def __init__(self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._target = target
         self._tap = tap
         self._peer = peer
-        self._group = group
-        self._session = HttpSession(target.headers, tap)
-        self._requests = Requests(client, url_of(target), tap, self._has_room)
+        url = url_of(target)
+        self._session = HttpSession({**_basic(url), **target.headers}, tap)
+        bare = url.copy_with(username=None, password=None, fragment=None)
+        self._requests = Requests(client, bare, tap, self._has_room)
         self._listening = Listening(self._requests, self._session, tap)
         self._posts: dict[str, Post] = {}
         self._begun = False
         self._lost = False
         self._accepted = anyio.Event()
         self._accepted.set()
+        self.otherwise: Otherwise | None = None
         self._prompted = 0
         self._slots = anyio.CapacityLimiter(PROMPTED_AT_ONCE)
+
+    def attend(self, group: TaskGroup) -> None:
+        """Where everything that is under way runs; cancelling it ends all."""
+        self._group = group
 
     # What the connection wants
 
@@ -202,10 +215,19 @@ class HttpTransport:
         if self._speaks_of_session(post, answer, body, decoded):
             self._lose_session(answer, body)
         elif answer.status in (401, 403) and post.opening:
+            post.end()
             self._unauthorized(unauthorized(answer.url, answer.status, _challenges(answer)))
+        elif await self._taken_over(post, answer, body):
+            post.end()
         elif answer.succeeded or decoded.messages:
             self._received(seq, decoded, post)
         await self._without_answer(post, cut or self._trouble_of(answer, body))
+
+    async def _taken_over(self, post: Post, answer: Answer, body: bytes) -> bool:
+        """Whether another transport goes on with ``initialize``, which this one was refused."""
+        if self.otherwise is None or not post.opening or post.method != "initialize":
+            return False
+        return answer.status in OLDER and await self.otherwise(post.send, self._trouble_of(answer, body))
 
     def _trouble_of(self, answer: Answer, body: bytes) -> Trouble:
         if answer.succeeded:
@@ -296,7 +318,15 @@ def url_of(target: Target) -> httpx.URL:
         raise NotStarted(
             f"{target.url!r} is no URL of a server.", "It begins with http:// or https:// and names a host."
         )
-    return url.copy_with(fragment=None)
+    return url
+
+
+def _basic(url: httpx.URL) -> dict[str, str]:
+    """User and password of a URL, which belong into a header: a URL is shown and recorded."""
+    if not url.userinfo:
+        return {}
+    both = f"{url.username}:{url.password}".encode()
+    return {"Authorization": f"Basic {b64encode(both).decode()}"}
 
 
 def _challenges(answer: Answer) -> list[str]:
@@ -312,15 +342,19 @@ async def open_http(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[HttpT
     """Speak to a target's server; nothing is sent before the first ``send``. Raises ``NotStarted``."""
     client = make_client()
     try:
-        async with anyio.create_task_group() as group:
-            transport = HttpTransport(target, tap, peer, client, group)
-            try:
-                yield transport
-            finally:
-                group.cancel_scope.cancel()
+        transport = HttpTransport(target, tap, peer, client)
+        try:
+            async with anyio.create_task_group() as group:
+                transport.attend(group)
+                try:
+                    yield transport
+                finally:
+                    group.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await transport.end_session()
     finally:
         with anyio.CancelScope(shield=True):
-            await transport.end_session()
             await client.aclose()
 
 

@@ -26,6 +26,7 @@ class Post:
 
     def __init__(self, send: Send, decoded: Decoded, outgoing: Outgoing, opening: bool) -> None:
         messages = decoded.messages
+        self.send = send
         self.outgoing = outgoing
         self.waits = {each.id for each in messages if each.kind is Kind.REQUEST and each.id is not None}
         self.method = (messages[0].method or "") if len(messages) == 1 else ""
