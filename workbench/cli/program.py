@@ -23,6 +23,7 @@ COMMANDS = {
     "complete": "workbench.cli.request:complete",
     "record": "workbench.cli.light:record",
     "replay": "workbench.cli.light:replay",
+    "servers": "workbench.cli.servers:servers",
     "sessions": "workbench.cli.sessions:sessions",
     "open": "workbench.cli.screen:open_recording",
 }

@@ -19,7 +19,7 @@ TARGET, one of:
   --sse URL                a server over the older HTTP with SSE
   --transport NAME=ADDRESS a server over a transport that another package brings
   --replay FILE            a recording as a mock server (FILE, FILE#n, or a name in the store)
-  @NAME                    a server of a config file
+  @NAME                    a server of a config file; mcp-workbench servers lists them
 \b
 Options of a target:
   --env NAME=VALUE         a variable for the server, merged over this environment
@@ -41,7 +41,9 @@ Options of a target:
                            cancel, reject, text:WORDS (sampling) or a result as JSON. METHOD may
                            be narrowed: elicitation/create[tool=ask_*,message=*name*]
   --log-level LEVEL        ask the server for log messages from this level on
-  --config FILE            where @NAME is looked up"""
+  --config FILE            where @NAME is looked up first
+  --input ID=VALUE         what the config file asks for as ${input:ID}
+  --yes                    start what a project's file asks for, this time"""
 
 
 class TargetCommand(click.Command):
@@ -54,10 +56,11 @@ class TargetCommand(click.Command):
         end = args.index("--") if "--" in args else len(args)
         if "--help" in args[:end]:
             return super().parse_args(ctx, ["--help"])
-        from workbench.config import load_settings, take_targets
+        from workbench.cli.asking import take_targets_asking
+        from workbench.config import load_settings
 
         settings = load_settings()
-        targets, rest = take_targets(args, settings)
+        targets, rest = take_targets_asking(args, settings)
         ctx.obj = TargetLine(targets, settings)
         return super().parse_args(ctx, rest)
 

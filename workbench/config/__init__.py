@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.config.arguments import parse_line, parse_targets, take_targets
+    from workbench.config.own import forget, keep_target
     from workbench.config.place import are_given, settings_path
     from workbench.config.secrets import (
         display,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "workbench.config.arguments": ("parse_line", "parse_targets", "take_targets"),
+    "workbench.config.own": ("forget", "keep_target"),
     "workbench.config.place": ("are_given", "settings_path"),
     "workbench.config.secrets": (
         "display",
@@ -48,6 +50,8 @@ __all__ = [
     "are_given",
     "default_capabilities",
     "display",
+    "forget",
+    "keep_target",
     "load_settings",
     "parse_line",
     "parse_targets",

@@ -60,7 +60,6 @@ def claim_of(entry: Entry, environ: Mapping[str, str] | None = None) -> str:
         entry.node.plain(),
         *asked_lines(target),
     ]
-    parts += [shown_environment(target), shown_headers(target)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -75,13 +74,14 @@ def unagreed(targets: Iterable[Target], environ: Mapping[str, str] | None = None
 
 
 def asked_lines(target: Target) -> list[str]:
-    """What would be done, whole, a line each: the command and its folder, or the address, and the
-    names of what goes with it. Nothing in it is shortened."""
+    """What would be done, whole, a line each: the command and its folder, or the address, and what
+    goes with it. Nothing in it is shortened, and secrets are masked."""
     if target.transport != "stdio":
-        lines = [shown_url(target)]
-        return lines + ([f"with the headers {', '.join(target.headers)}"] if target.headers else [])
+        headers = [f"{name}: {value}" for name, value in shown_headers(target).items()]
+        return [shown_url(target), *([f"with the headers {', '.join(headers)}"] if headers else [])]
     lines = [shlex.join(shown_command(target)), f"in {os.path.abspath(target.cwd or os.curdir)}"]
-    return lines + ([f"with the variables {', '.join(target.env)}"] if target.env else [])
+    variables = [f"{name}={value}" for name, value in shown_environment(target).items()]
+    return lines + ([f"with the variables {', '.join(variables)}"] if variables else [])
 
 
 def question(target: Target) -> str:

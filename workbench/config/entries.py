@@ -200,7 +200,9 @@ class _Reading:
         if found is None:
             raise self._entry.fault(None, "", 'has no "url"; add one')
         member, node = found
-        url = self._checked(node, member, checked_url, self._text(node, member))
+        url = self._text(node, member)
+        if not used_inputs(url):  # what is still open cannot be checked
+            url = self._checked(node, member, checked_url, url)
         init = self._entry.node.get("requestInit")
         headers: dict[str, Any] = {}
         if init is not None:

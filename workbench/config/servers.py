@@ -118,9 +118,11 @@ def find_entry(name: str, named: Sequence[str] = (), settings: Sequence[str] = (
         raise UsageError(_missing(name, places, bool(named)))
     first = [entry for entry in hits if entry.file.tier == hits[0].file.tier]
     if len({_meaning(entry) for entry in first}) > 1:
-        ways = " or ".join(f"@{_part(entry, first)}/{name}" for entry in first)
+        ways = " or ".join(f"@{_way(entry, first)}" for entry in first)
         where = ", ".join(entry.where for entry in first)
-        raise UsageError(f"@{name} is in several files ({where}); write {ways}, or name one with --config")
+        raise UsageError(
+            f"@{name} is there more than once ({where}); write {ways}, or name a file with --config"
+        )
     return first[0]
 
 
@@ -148,11 +150,13 @@ def _is_of(part: str, file: ServerFile) -> bool:
     )
 
 
-def _part(entry: Entry, among: Sequence[Entry]) -> str:
-    """What tells an entry's file from those of the others."""
+def _way(entry: Entry, among: Sequence[Entry]) -> str:
+    """What to write for this entry and none of the others."""
+    if [other.name for other in among].count(entry.name) == 1:
+        return entry.name
     slug = _slug(entry.file.owner)
     owners = [_slug(other.file.owner) for other in among]
-    return slug if owners.count(slug) == 1 else short(entry.file.path)
+    return f"{slug if owners.count(slug) == 1 else short(entry.file.path)}/{entry.name}"
 
 
 def _meaning(entry: Entry) -> str:
