@@ -166,7 +166,7 @@ class Story:
         self.cwd = text_of(event.get("cwd"))
         pid = event.get("pid")
         self.pid = pid if isinstance(pid, int) else None
-        self.exit_code = self.signal = None
+        self.exit_code = self.signal = self._closed_ns = None
         self.streams.started()
         parts = ["started", f"pid {self.pid}" if self.pid is not None else "", " ".join(self.command)]
         self.step(frame, "process", ", ".join(part for part in parts if part))
