@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
+from anyio.abc import TaskGroup
+
 from workbench.core.actions import (
     Action,
     Completed,
@@ -41,6 +43,9 @@ _WORDS = {
     "unknown method": "refused {}: unknown method",
     "invalid": "refused {} as invalid",
 }
+
+
+_TASK_LEFT = "The connection ended before the task did; the server may still be at it."
 
 
 class Dealings:
@@ -130,8 +135,17 @@ class Dealings:
         if self.inbox.pop(id_text, None) is not None:
             self._changed("inbox", seq)
 
+    def attend(self, group: TaskGroup) -> None:
+        """Do from now on in this task group what takes time by itself."""
+        if self.tasks is not None:
+            self.tasks.attend(group)
+
     def forget(self, seq: int) -> None:
         """The connection is over: nobody waits for answers any more."""
+        if self.tasks is not None:
+            self.tasks.stop()
+        for call in [call for call in self.calls.values() if call.task is not None]:
+            self.ended(call, Outcome("lost", call.seconds, why=_TASK_LEFT))
         for id_text in list(self.inbox):
             self.answered(id_text, seq)
 

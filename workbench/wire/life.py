@@ -142,6 +142,7 @@ class Life:
             self.perform(self.conversation.start(time.monotonic()))
             async with anyio.create_task_group() as group:
                 self._listings.attend(group)
+                self.dealings.attend(group)
                 group.start_soon(self._time.run)
                 await _first(transport.over, self.stopping, again)
                 self._part(transport)

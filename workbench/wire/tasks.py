@@ -17,11 +17,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from workbench.core.actions import Outcome
-from workbench.core.inflight import keep
 from workbench.core.tasks import MAX_SILENT_POLLS, Task, created
 from workbench.wire.calls import Call
 
-#: Tasks that are kept for looking at; the last ones.
+#: Ended tasks are forgotten beyond so many.
 MAX_KEPT = 1_000
 
 #: Sends a request about a task: method, params (JSON text), and a timeout, ``None`` for the usual.
@@ -44,6 +43,10 @@ class Tasks:
     def attend(self, group: TaskGroup) -> None:
         """Follow tasks from now on, in this task group."""
         self._group = group
+
+    def stop(self) -> None:
+        """The connection is over."""
+        self._group = None
 
     def expect(self, call: Call, seconds: float) -> None:
         """A request for a task was sent. It is given up if it is not answered in time; nothing is
@@ -87,7 +90,11 @@ class Tasks:
             self._keep(task.told(params))
 
     def _keep(self, task: Task) -> None:
-        keep(self.known, task.id, task, MAX_KEPT)
+        self.known[task.id] = task
+        if len(self.known) > MAX_KEPT:
+            oldest = next((each.id for each in self.known.values() if each.over), None)
+            if oldest is not None:
+                del self.known[oldest]
         self._news.pop(task.id, anyio.Event()).set()
         self._changed()
 
