@@ -108,6 +108,8 @@ class Answers:
 
     def _on_orphan(self, event: Orphaned) -> None:
         watched, message = self._watched, event.message
+        if watched.modern and not watched.from_server:
+            return  # ``client-answer`` says it
         id_text = message.id
         if id_text is None or (id_text == "null" and message.kind is Kind.ERROR):
             return  # ``answer-without-id`` and ``id-null`` say it where it is wrong

@@ -77,7 +77,7 @@ CANCEL_OVER_HTTP = Rule(
     "Over HTTP a request is cancelled by closing its stream; the notification is for stdio.",
     (
         "@ 2026-07-28",
-        "1 POST /mcp => 200",
+        "1 POST /mcp => 200 Content-Type: text/event-stream",
         '1> {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":$META}}',
         "2 POST /mcp => 202",
         '2> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}',

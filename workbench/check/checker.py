@@ -14,19 +14,31 @@ from collections.abc import Callable
 
 from workbench.check.agreement import Agreement
 from workbench.check.answers import Answers
+from workbench.check.caching import Caching
 from workbench.check.cancelling import Cancelling
 from workbench.check.completion import Completion
 from workbench.check.elicitation import Elicitation
 from workbench.check.envelope import Envelope
 from workbench.check.errors import Errors
+from workbench.check.events import Events
+from workbench.check.fields import Fields
 from workbench.check.handshake import Handshake
 from workbench.check.ids import Ids
+from workbench.check.listen import Listen
+from workbench.check.logs import Logs
 from workbench.check.methods import Methods
+from workbench.check.names import Names
 from workbench.check.pagination import Pagination
+from workbench.check.posts import Posts
 from workbench.check.progress import Progress
 from workbench.check.roots import Roots
+from workbench.check.rounds import Rounds
+from workbench.check.routing import Routing
 from workbench.check.rule import Finding
 from workbench.check.sampling import Sampling
+from workbench.check.session import Session
+from workbench.check.stateless import Stateless
+from workbench.check.traffic import Traffic
 from workbench.check.watched import Hooks, Watched
 from workbench.core.exchange import Answered, Event, Opened, Orphaned, Told
 from workbench.core.frame import Channel, Direction, Frame, Stream, carried_kind
@@ -35,9 +47,11 @@ from workbench.core.jsonrpc import Decoded, decode
 #: HTTP streams that are remembered at once; the oldest beyond it are forgotten.
 MAX_STREAMS = 1_000
 
-#: What looks, in the order in which it does.
+#: What looks at HTTP, before the rest: it says which bodies need not be messages.
+HTTP_CHECKS: tuple[Callable[[Watched, Hooks, Traffic], object], ...] = (Session, Posts, Events, Routing)
+
+#: What looks at messages, in the order in which it does.
 CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (
-    Agreement,
     Envelope,
     Ids,
     Answers,
@@ -51,6 +65,13 @@ CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (
     Sampling,
     Elicitation,
     Roots,
+    Logs,
+    Names,
+    Fields,
+    Stateless,
+    Caching,
+    Rounds,
+    Listen,
 )
 
 _ON_THE_WIRE = frozenset((Channel.STDIO, Channel.HTTP, Channel.SSE))
@@ -66,7 +87,12 @@ class Checker:
     def _begin(self) -> None:
         self._watched = Watched()
         self._hooks = Hooks()
-        self._checks = [check(self._watched, self._hooks) for check in CHECKS]
+        Agreement(self._watched, self._hooks)
+        traffic = Traffic(self._watched, self._hooks)
+        for looks_at_http in HTTP_CHECKS:
+            looks_at_http(self._watched, self._hooks, traffic)
+        for looks in CHECKS:
+            looks(self._watched, self._hooks)
 
     def take(
         self, frame: Frame, decoded: Decoded | None = None, stream: Stream | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.check.rule import ALL, HANDSHAKE, Rule
-from workbench.check.watched import STATELESS_FROM, Hooks, Watched
+from workbench.check.watched import STATELESS_FROM, Hooks, Watched, short
 from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Kind
-from workbench.core.jsonrpc import Message, dumps
+from workbench.core.jsonrpc import Message
 from workbench.core.methods import REVISIONS
 from workbench.core.peek import peek
 
@@ -201,6 +201,6 @@ class Handshake:
 
     def _judge(self, version: Any, pointer: str) -> None:
         if not isinstance(version, str):
-            self._watched.found(VERSION_MISSING, pointer, "" if version is None else dumps(version))
+            self._watched.found(VERSION_MISSING, pointer, "" if version is None else short(version))
         elif version not in REVISIONS:
             self._watched.found(VERSION_UNRELEASED, pointer, version)

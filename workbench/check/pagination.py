@@ -6,11 +6,11 @@ from collections import OrderedDict
 from typing import Any
 
 from workbench.check.rule import ALL, Rule
-from workbench.check.watched import Hooks, Watched, params_of, result_of
+from workbench.check.watched import Hooks, Watched, params_of, result_of, short
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Kind
 from workbench.core.inflight import keep
-from workbench.core.jsonrpc import Message, dumps
+from workbench.core.jsonrpc import Message
 from workbench.core.methods import LIST_METHODS
 
 _PAGINATION = "Utilities: Pagination"
@@ -123,9 +123,7 @@ class Pagination:
         if cursor is None:
             self._watched.found(CURSOR_NULL, pointer)
         else:
-            self._watched.found(
-                CURSOR_TYPE, pointer, dumps(cursor) if isinstance(cursor, (int, float)) else ""
-            )
+            self._watched.found(CURSOR_TYPE, pointer, short(cursor))
 
     def _items(self, result: dict[str, Any], member: str) -> None:
         items = result.get(member)

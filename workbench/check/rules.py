@@ -6,18 +6,29 @@ from collections.abc import Mapping
 
 from workbench.check import (
     answers,
+    caching,
     cancelling,
     completion,
     elicitation,
     envelope,
     errors,
+    events,
+    fields,
     handshake,
     ids,
+    listen,
+    logs,
     methods,
+    names,
     pagination,
+    posts,
     progress,
     roots,
+    rounds,
+    routing,
     sampling,
+    session,
+    stateless,
 )
 from workbench.check.rule import Rule
 
@@ -36,6 +47,17 @@ GROUPS: Mapping[str, tuple[Rule, ...]] = {
     "Sampling": sampling.RULES,
     "Elicitation": elicitation.RULES,
     "Roots": roots.RULES,
+    "Logging": logs.RULES,
+    "Names of tools": names.RULES,
+    "Revisions and their members": fields.RULES,
+    "Stateless era": stateless.RULES,
+    "Caching": caching.RULES,
+    "Several rounds": rounds.RULES,
+    "Subscriptions": listen.RULES,
+    "Headers of a stateless request": routing.RULES,
+    "HTTP": posts.RULES,
+    "Sessions over HTTP": session.RULES,
+    "Streams of events": events.RULES,
 }
 
 RULES: Mapping[str, Rule] = {rule.id: rule for group in GROUPS.values() for rule in group}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.check.rule import Rule
-from workbench.check.watched import Hooks, Watched, inner, params_of
+from workbench.check.watched import Hooks, Watched, inner, params_of, short
 from workbench.core.exchange import Exchange
 from workbench.core.jsonrpc import Message
 from workbench.core.methods import REVISIONS
@@ -88,14 +88,14 @@ def _look_at_messages(watched: Watched, messages: list[Any], at: str) -> None:
     for index, message in enumerate(messages):
         pointer = f"{at}/messages/{index}"
         blocks = _blocks(message)
-        results = {str(each.get("toolUseId")) for each in blocks if each.get("type") == "tool_result"}
+        results = {short(each.get("toolUseId")) for each in blocks if each.get("type") == "tool_result"}
         if results and any(each.get("type") != "tool_result" for each in blocks):
             watched.found(TOOL_RESULT_MIXED, pointer)
         if results - used:
             watched.found(TOOL_RESULT_UNKNOWN, pointer, ", ".join(sorted(results - used)))
         if used - results:
             watched.found(TOOL_USE_UNANSWERED, pointer, ", ".join(sorted(used - results)))
-        used = {str(each.get("id")) for each in blocks if each.get("type") == "tool_use"}
+        used = {short(each.get("id")) for each in blocks if each.get("type") == "tool_use"}
     # A tool_use in the last message is the model's to go on from.
 
 

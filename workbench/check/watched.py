@@ -9,7 +9,7 @@ from workbench.check.rule import Finding, Rule
 from workbench.core.exchange import Exchange, Orphaned, Told
 from workbench.core.exchanges import Pairing
 from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
-from workbench.core.jsonrpc import Decoded, Message
+from workbench.core.jsonrpc import Decoded, Message, dumps
 from workbench.core.methods import LATEST_HANDSHAKE, REVISIONS
 
 #: More findings than this on one frame say nothing new.
@@ -105,6 +105,16 @@ def inner(value: Any, *path: str) -> Any:
             return None
         value = value.get(key)
     return value
+
+
+def short(value: Any) -> str:
+    """A value as a detail tells it: text and numbers as they are, other things by their kind. (The
+    text of something nested deeply cannot be had.)"""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "an object"
+    return "an array" if isinstance(value, list) else dumps(value)
 
 
 OnFrame = Callable[[], None]
