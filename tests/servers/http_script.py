@@ -128,15 +128,17 @@ class Site:
                         break
 
     async def _answered(self, asked: Asked, wire: Wire) -> bool:
-        answer = self.answer(asked)
-        if callable(answer):
-            made = answer(asked, wire) if _is_written(answer) else answer(asked)
-            if not isinstance(made, bytes):
-                await made
-                return wire.keep
-            answer = made
-        await wire.write(answer)
-        return b"connection: close" not in answer.partition(b"\r\n\r\n")[0].lower()
+        return await write_answer(self.answer(asked), asked, wire)
+
+
+async def write_answer(answer: Any, asked: Asked, wire: Wire) -> bool:
+    """Write one answer, of any kind but a list; returns whether the connection goes on."""
+    if not isinstance(answer, bytes) and _is_written(answer):
+        await answer(asked, wire)
+        return wire.keep
+    content: bytes = answer if isinstance(answer, bytes) else answer(asked)
+    await wire.write(content)
+    return b"connection: close" not in content.partition(b"\r\n\r\n")[0].lower()
 
 
 def _is_written(answer: Any) -> bool:

@@ -60,13 +60,17 @@ class Reading:
             for event in parser.end():
                 self._on_event(event, answer.stream)
 
-    def _on_event(self, event: ServerEvent, stream: int) -> None:
+    def noted(self, event: ServerEvent) -> None:
+        """Remember what an event says of the stream. Of half an event nothing is gone on from."""
         if event.id is not None and event.finished and len(event.id) <= LONGEST_ID:
             self.last_id = event.id
         if event.retry is not None:
             self._retry = event.retry / 1000
-        if not event.comment:
+        if event.finished and (event.data or event.id is not None) and not event.comment:
             self.events += 1
+
+    def _on_event(self, event: ServerEvent, stream: int) -> None:
+        self.noted(event)
         seq, decoded = self._tap.message(
             Direction.TO_CLIENT, event.data, Ending.NONE, Channel.SSE, stream, event.described
         )
