@@ -35,7 +35,7 @@ __all__ = ["ConnectionFold", "ConnectionView", "Item", "LogEntry", "OpenCall", "
 MAX_LEVELS = 100
 
 #: Process events with which whatever was open ends.
-_ENDING = ("exited", "closed", "restart")
+_ENDING = ("exited", "closed", "failed", "restart")
 
 #: Frames of HTTP that hold no message.
 _CARRIED = frozenset((Kind.HTTP, Kind.SSE))

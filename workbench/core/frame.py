@@ -177,7 +177,8 @@ class Row(NamedTuple):
     first bytes (at most ``PREVIEW_BYTES``, exactly as stored, so unsafe for a terminal).
 
     ``pair`` is the seq of the request an answer answers, or of the answer a request got.
-    ``duration_ns`` is set on answers. ``findings`` are the ids of the rules it breaks.
+    ``duration_ns`` is set on answers. ``findings`` are the ids of the rules it breaks. ``status`` is
+    that of the HTTP answer a frame to the client came with.
     """
 
     seq: int
@@ -196,6 +197,7 @@ class Row(NamedTuple):
     duration_ns: int | None = None
     stream: int = 0
     findings: tuple[str, ...] = ()
+    status: int | None = None
 
 
 #: How much of a body a row of the log carries.

@@ -51,6 +51,7 @@ class Reader:
         self.live = live and ended is None
         self.started_ns: int = started
         self._base: int = base
+        self._row = ROW.format(session=self.session)
         self._shaping = Shaping(self._queries, base, started, mono)
         self._end: int | None = end
 
@@ -131,7 +132,7 @@ class Reader:
     def window(self, first: int, last: int) -> list[Row]:
         """The rows of the frames ``first`` to ``last``, both included, as far as there are any."""
         low, high = self._keys(first, last)
-        rows = self._queries.all(f"{ROW} WHERE f.key BETWEEN ? AND ? ORDER BY f.key", low, high)
+        rows = self._queries.all(f"{self._row} WHERE f.key BETWEEN ? AND ? ORDER BY f.key", low, high)
         self._shaping.complete(len(rows), low, high)
         return [self._shaping.row(row) for row in rows]
 
@@ -142,7 +143,7 @@ class Reader:
         for at in range(0, len(seqs), NUMBERS):
             keys = [key for seq in seqs[at : at + NUMBERS] if low <= (key := seq + self._base) <= high]
             marks = ",".join("?" * len(keys))
-            for values in self._queries.all(f"{ROW} WHERE f.key IN ({marks})", *keys):
+            for values in self._queries.all(f"{self._row} WHERE f.key IN ({marks})", *keys):
                 row = self._shaping.row(values)
                 found[row.seq] = row
         return [found[seq] for seq in seqs if seq in found]

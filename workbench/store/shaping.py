@@ -8,12 +8,14 @@ from workbench.core.frame import PREVIEW_BYTES, Channel, Direction, Ending, Fram
 from workbench.core.jsonrpc import loads
 from workbench.store.queries import Queries
 
-#: What ``Shaping.row`` takes; the frame is ``f``.
+#: What ``Shaping.row`` takes; the frame is ``f``. To be formatted with the session.
 ROW = (
     "SELECT f.key, f.connection, f.wall, f.mono, f.direction, f.channel, f.kind, f.size, "
     f"substr(f.body, 1, {PREVIEW_BYTES}), f.method, f.id, f.name, p.request, q.mono, "
     "(SELECT min(answer) FROM pair WHERE request=f.key), f.stream, "
-    "(SELECT group_concat(rule, ' ') FROM finding WHERE key=f.key) "
+    "(SELECT group_concat(rule, ' ') FROM finding WHERE key=f.key), "
+    f"CASE f.direction WHEN {int(Direction.TO_CLIENT)} THEN "
+    "(SELECT status FROM stream WHERE session={session} AND number=f.stream) END "
     "FROM frame f LEFT JOIN pair p ON p.answer=f.key LEFT JOIN frame q ON q.key=p.request "
 )
 #: What ``Shaping.frame`` takes.
@@ -45,7 +47,7 @@ class Shaping:
 
     def row(self, row: tuple[Any, ...]) -> Row:
         key, connection, wall, mono, direction, channel, kind, size, preview, method, id, name = row[:12]
-        request, asked, answer, stream, findings = row[12:]
+        request, asked, answer, stream, findings, status = row[12:]
         pair = request if request is not None else answer
         word = self._queries.word
         try:
@@ -66,6 +68,7 @@ class Shaping:
                 None if asked is None else mono - asked,
                 stream or 0,
                 tuple(findings.split()) if findings else (),
+                status,
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise self._queries.damaged(f"frame {key - self.base} holds {error}") from None

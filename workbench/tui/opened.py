@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from workbench.core.actions import Outcome
 from workbench.core.fold import ConnectionFold
-from workbench.core.frame import ANSWERS, Direction, Frame, Kind
+from workbench.core.frame import ANSWERS, Direction, Frame, Kind, Stream
 from workbench.core.jsonrpc import decode
 from workbench.core.view import ConnectionView
 from workbench.errors import WorkbenchError
@@ -32,6 +32,7 @@ class RecordingDesk(Desk):
         self.reader = reader
         self._only = only
         self._folds: dict[int, ConnectionFold] = {}
+        self._heads: dict[int, Stream] = {}
         self._shown: tuple[ConnectionView, ...] = ()
         self._height = reader.height()
         self._read = 0
@@ -97,6 +98,12 @@ class RecordingDesk(Desk):
         for row in reader.connections():
             if row.number not in self._folds and self._only in (None, row.name, str(row.number)):
                 self._folds[row.number] = ConnectionFold(row.number, row.name, row.transport, row.target)
+        # Heads come before the frames they belong to; most connections have none.
+        for stream in reader.streams():
+            fold = self._folds.get(stream.connection)
+            if fold is not None and self._heads.get(stream.number) != stream:
+                self._heads[stream.number] = stream
+                fold.stream(stream)
 
     def _read_on(self, reader: Reader) -> None:
         if self._read >= self._height:

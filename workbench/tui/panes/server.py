@@ -8,9 +8,9 @@ from typing import Any
 from textual.app import ComposeResult
 
 from workbench.core.frame import Direction
-from workbench.core.http_story import stream_words
+from workbench.core.http_story import masked, stream_words
 from workbench.core.lifecycle import State, group
-from workbench.core.view import ConnectionView, Step
+from workbench.core.view import ConnectionView, OpenStream, Step
 from workbench.tui import figures
 from workbench.tui.desk import Desk
 from workbench.tui.lines import Bit, Line, Lines, wrapped
@@ -45,7 +45,8 @@ class ServerPane(Pane):
             return
         self._seen = seen
         marks = marks_of(self)
-        self.lines.lay(lambda width: list(_story(view, width, marks)) if view is not None else [])
+        live = self.desk.live
+        self.lines.lay(lambda width: list(_story(view, width, marks, live)) if view is not None else [])
 
     def start(self) -> None:
         self.lines.focus()
@@ -57,7 +58,8 @@ class ServerPane(Pane):
         if self.current is None:
             return None
         told = "\n".join(
-            "".join(bit.text for bit in line).rstrip() for line in _story(self.current, 200, marks_of(self))
+            "".join(bit.text for bit in line).rstrip()
+            for line in _story(self.current, 200, marks_of(self), self.desk.live)
         )
         return "lifecycle", told.encode("utf-8", "surrogateescape")
 
@@ -65,11 +67,12 @@ class ServerPane(Pane):
 def _face(view: ConnectionView | None) -> object:
     if view is None:
         return None
-    return (view.number, view.state, view.steps, view.stderr_count, view.streams, view.revision)
+    told = (view.state, view.steps, view.stderr_count, view.revision, view.why, view.next_step)
+    return (view.number, told, view.streams, view.session, view.session_id, view.era_found, view.reconnects)
 
 
-def _story(view: ConnectionView, width: int, marks: Marks) -> Iterator[Line]:
-    yield from _summary(view, width, marks)
+def _story(view: ConnectionView, width: int, marks: Marks, live: bool) -> Iterator[Line]:
+    yield from _summary(view, width, marks, live)
     yield []
     yield from _steps(view.steps, width, marks)
     yield []
@@ -83,7 +86,7 @@ def _story(view: ConnectionView, width: int, marks: Marks) -> Iterator[Line]:
             yield [Bit("   "), Bit(text, "quiet")]
 
 
-def _summary(view: ConnectionView, width: int, marks: Marks) -> Iterator[Line]:
+def _summary(view: ConnectionView, width: int, marks: Marks, live: bool) -> Iterator[Line]:
     mark, role = state_mark(view.state, marks)
     words = [state_word(view)]
     if view.era:
@@ -100,7 +103,8 @@ def _summary(view: ConnectionView, width: int, marks: Marks) -> Iterator[Line]:
             yield [Bit("   "), Bit(row, "failed" if not place else "text")]
         for row in wrapped(view.next_step, width - 5, 3) if view.next_step else ():
             yield [Bit("   "), Bit(row, "text")]
-        yield [Bit("   "), Bit("c", "text"), Bit(" connects again", "quiet")]
+        if live:
+            yield [Bit("   "), Bit("c", "text"), Bit(" connects again", "quiet")]
 
 
 def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:
@@ -138,23 +142,66 @@ def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:
 
 def _facts(view: ConnectionView, width: int) -> Iterator[Line]:
     said = [
-        ("server", _identity(view.server_info)),
-        ("we are", _identity(view.client_info)),
-        ("we offer", "  ".join(_flat(view.client_capabilities))),
-        ("it offers", "  ".join(_flat(view.server_capabilities))),
-        ("agreed", "  ".join(view.agreed)),
-        ("target", view.target),
-        ("process", _process(view)),
-        ("streams", "   ".join(stream_words(stream) for stream in view.streams)),
-        ("calls", f"{len(view.open_calls)} open" if view.open_calls else ""),
-        ("instructions", view.instructions),
+        ("server", [_identity(view.server_info)]),
+        ("we are", [_identity(view.client_info)]),
+        ("we offer", ["  ".join(_flat(view.client_capabilities))]),
+        ("it offers", ["  ".join(_flat(view.server_capabilities))]),
+        ("agreed", ["  ".join(view.agreed)]),
+        ("era", [_era(view)]),
+        ("target", [view.target]),
+        ("process", [_process(view)]),
+        ("session", [_session(view)]),
+        ("streams", _streams(view)),
+        ("calls", [_calls(view)]),
+        ("instructions", [view.instructions]),
     ]
-    for title, text in said:
-        if text:
-            rows = wrapped(text, max(width - _TITLE - 4, 10), 4)
-            yield [Bit(" "), Bit(title, "quiet", _TITLE), Bit("  "), Bit(rows[0], "text")]
-            for row in rows[1:]:
-                yield [Bit(" " * (_TITLE + 3)), Bit(row, "text")]
+    room = max(width - _TITLE - 4, 10)
+    for title, texts in said:
+        rows = [row for text in texts if text for row in wrapped(text, room, 4)]
+        for place, row in enumerate(rows):
+            head = [Bit(" " * (_TITLE + 3))] if place else [Bit(" "), Bit(title, "quiet", _TITLE), Bit("  ")]
+            yield [*head, Bit(row, "text")]
+
+
+def _calls(view: ConnectionView) -> str:
+    # A subscription is a request that stays open; it stands among the streams.
+    count = sum(call.method != "subscriptions/listen" for call in view.open_calls)
+    return f"{count} open" if count else ""
+
+
+def _era(view: ConnectionView) -> str:
+    """By what the era was found out; which it is stands at the top."""
+    return f"{view.era}: {view.era_found}" if view.era_found else ""
+
+
+def _session(view: ConnectionView) -> str:
+    if not view.session:
+        return ""
+    return f"{view.session}, {masked(view.session_id)}" if view.session_id else view.session
+
+
+def _streams(view: ConnectionView) -> list[str]:
+    """Pipes in one line, each stream of HTTP in one of its own."""
+    pipes = [f"{pipe.name} {pipe.state}" for pipe in view.streams if not pipe.verb]
+    told = ["   ".join(pipes)]
+    told += [_stream(stream) for stream in view.streams if stream.verb]
+    if view.reconnects:
+        told.append(f"asked for again {_times(view.reconnects)}")
+    return told
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{figures.count(number)} times"
+
+
+def _stream(stream: OpenStream) -> str:
+    words = [stream_words(stream)]
+    if stream.event_id is not None:
+        words.append(f"last event {stream.event_id}")
+    if stream.retry_ms is not None:
+        words.append(f"retry {figures.duration(stream.retry_ms * 1_000_000)}")
+    told = "   ".join(words)
+    return f"{told}   {stream.why}" if stream.why else told
 
 
 def _identity(info: Mapping[str, Any]) -> str:

@@ -20,6 +20,19 @@ _CODE = re.compile(rb'"code"\s*:\s*(-?\d+)')
 _INNER = re.compile(rb'"(?:arguments|params|result|error)"\s*:\s*')
 _TEXT_KINDS = (Kind.INVALID, Kind.STDERR, Kind.HTTP, Kind.SSE, Kind.AUTH)
 
+_BAD = ("failed", "start_failed", "undelivered", "unreachable", "unanswered")
+
+#: What process events tell of HTTP and eras; each is filled with the members of its event.
+_TOLD = {
+    "session": "session {state}",
+    "stream": "{verb} stream {state}",
+    "reconnect": "asked for again in {seconds} s",
+    "redirect": "redirected with {status} to {to}",
+    "era": "{era} era, {found}",
+    "fallback": "fallback to {to}",
+    "unanswered": "no answer to {id}",
+}
+
 
 def direction(row: Row, marks: Marks) -> tuple[str, Role]:
     """The mark of the way a frame went, and its role."""
@@ -38,7 +51,9 @@ def warning(row: Row, marks: Marks) -> tuple[str, Role]:
         return marks.finding, "finding"
     if row.kind is Kind.ERROR:
         return marks.failed, "failed"
-    if row.kind is Kind.PROCESS and _event(row).get("event") in ("failed", "start_failed", "undelivered"):
+    if row.kind is Kind.PROCESS and _event(row).get("event") in _BAD:
+        return marks.failed, "failed"
+    if row.status is not None and row.status >= 400:
         return marks.failed, "failed"
     return "", "text"
 
@@ -50,6 +65,14 @@ def kind(row: Row) -> str:
 
 def subject(row: Row) -> str:
     """What a frame is about: method and name, or what it tells."""
+    # Of an answer over HTTP that is not simply there, the status comes first.
+    told = _subject(row)
+    if row.status in (None, 200) or row.direction is not Direction.TO_CLIENT:
+        return told
+    return f"{row.status}  {told}" if told else str(row.status)
+
+
+def _subject(row: Row) -> str:
     if row.kind is Kind.NOTIFICATION:
         return _notification(row)
     if row.kind in _TEXT_KINDS:
@@ -122,9 +145,17 @@ def _event(row: Row) -> dict[str, object]:
     return {"event": found[1].decode()} if found else {}
 
 
+class _Members(dict[str, object]):
+    def __missing__(self, member: str) -> str:
+        return "?"
+
+
 def _process(row: Row) -> str:
     event = _event(row)
     name = str(event.get("event", ""))
+    if name in _TOLD:
+        told = _TOLD[name].format_map(_Members(event))
+        return f"{told}: {event['why']}" if event.get("why") else told
     for member, words in (
         ("pid", f"{name}, pid {event.get('pid')}"),
         ("code", f"{name}, code {event.get('code')}"),
@@ -145,6 +176,8 @@ def _note(row: Row) -> str:
         return f"{event.get('frames')} frames were not recorded"
     if name == "answered":
         return f"answered by {event.get('by')}"
+    if name == "probe":
+        return "asks which era the server speaks"
     if name == "mark":
         return f"mark {event.get('text', '')}"
     return row.preview.decode("utf-8", "backslashreplace")
