@@ -95,9 +95,7 @@ async def test_a_server_that_asks_without_taking_answers_is_not_read_for_ever(
         else:
             await wire.gone()
 
-    async with connected(
-        {"GET": asks, "POST": posts, "initialize": plain_initialize, "tools/call": tells("on")}
-    ) as stage:
+    async with connected({"GET": asks, "POST": posts, "initialize": plain}) as stage:
         before = -1
         while before != asked_by_server:
             before = asked_by_server

@@ -73,6 +73,10 @@ def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> 
     if isinstance(error, httpx.DecodingError):
         why = f"The answer of {place} is not compressed the way its head says ({_said(error)})."
         return Trouble(why, "Look at the server, or at a proxy in between.")
+    if isinstance(error, httpx.RemoteProtocolError) and "location header" in str(error):
+        # httpx reads a redirect's target also where nobody asked it to.
+        why = f"{place} redirects to something that is no URL."
+        return Trouble(why, "Ask whoever runs the server for its URL.")
     if answered:
         why = f"The connection to {place} broke in the middle of the answer ({_said(error)})."
         return Trouble(why, "Send the request again.")
