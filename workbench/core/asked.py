@@ -26,6 +26,10 @@ MAX_PEER_REQUESTS = 10_000
 Error = tuple[int, str, str | None]
 
 
+#: The answer to a request that cannot be made one more task.
+_TOO_MANY = Reply("too many tasks", None, -32603, "There are too many tasks that nobody has answered yet")
+
+
 class Open:
     """A request of the peer, the frame ``seq``, that waits for an answer. ``token`` is the JSON text
     of the token under which it wants progress, ``None`` if it wants none; ``progress`` is what was
@@ -73,12 +77,15 @@ class Asked:
         actions: list[Action] = [Odd("reused-id", seq)] if id in self.open else []
         if question.method in GATES and has_capability(self.offered, GATES[question.method]):
             return actions + self._asked_of_tasks(id, question, seq, message)
+        self.policy.tasks.release(id)
         reply, remarks = self.policy.decide(question, self.offered)
         keep(self.open, id, Open(question, seq), MAX_PEER_REQUESTS)
         actions.append(PeerRequest(id, question.method, question.params, seq, reply is None, message))
         actions += [Remarked(None, remark) for remark in remarks]
         if self._becomes_task(question, reply):
             task = self.policy.tasks.make(id, question.params)
+            if task is None:
+                return actions + self._replied(id, _TOO_MANY)
             actions.append(Send(jsonrpc.result(id, f'{{"task":{task.text()}}}'), "task", id))
         return actions if reply is None else actions + self._replied(id, reply)
 

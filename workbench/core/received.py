@@ -18,7 +18,8 @@ from workbench.core.question import Reply
 from workbench.core.splice import with_meta
 from workbench.core.tasks import RELATED_TASK, TERMINAL
 
-#: Tasks that are kept at once; the oldest beyond it are forgotten.
+#: Tasks that are kept at once. Beyond it the oldest ended one is forgotten, and if none has ended
+#: no further task is made.
 MAX_TASKS = 1_000
 
 #: The longest a task is kept on the peer's word, in seconds: a day.
@@ -105,24 +106,29 @@ class ReceivedTasks:
         asks = isinstance(params, dict) and isinstance(params.get("task"), dict)
         return asks and gate is not None and has_capability(offered, gate)
 
-    def make(self, request: str, params: dict[str, Any]) -> ReceivedTask:
-        """A task of this request."""
+    def make(self, request: str, params: dict[str, Any]) -> ReceivedTask | None:
+        """A task of this request; ``None`` if there are too many that nobody has answered."""
         self._forget_old()
+        if len(self._tasks) >= MAX_TASKS and not self._forget_one():
+            return None
         self._made += 1
         milliseconds = number(params["task"].get("ttl"))
         ttl = None if milliseconds is None else min(max(milliseconds / 1000, 0.0), MOST_TTL)
         task = ReceivedTask(f"{self._new_id()}-{self._made}".lstrip("-"), request, ttl, self._wall())
         self._tasks[task.id] = self._by_request[request] = task
-        if len(self._tasks) > MAX_TASKS:
-            self._drop(next(iter(self._tasks)))
         return task
 
     def of_request(self, request: str) -> ReceivedTask | None:
-        """The task that this request (id as JSON text) was made."""
+        """The task that this request (id as JSON text) was made, until it has ended."""
         return self._by_request.get(request)
+
+    def release(self, request: str) -> None:
+        """This id is a new request's from now on."""
+        self._by_request.pop(request, None)
 
     def end(self, task: ReceivedTask, reply: Reply) -> None:
         """The request has its answer."""
+        self.release(task.request)
         failed = reply.result is None
         words = reply.message if failed else "It was answered."
         task.end("failed" if failed else "completed", words, reply, self._wall())
@@ -156,6 +162,7 @@ class ReceivedTasks:
     def _cancelled(self, task: ReceivedTask) -> tuple[Reply, ReceivedTask | None]:
         if task.status in TERMINAL:
             return _refused(f"The task has ended already: it is {task.status}"), None
+        self.release(task.request)
         gone = Reply("tasks", None, _INTERNAL_ERROR, "The task was cancelled")
         task.end("cancelled", "The server cancelled it.", gone, self._wall())
         return Reply("tasks", task.text()), task
@@ -175,13 +182,12 @@ class ReceivedTasks:
         """Forget the tasks that have ended and whose time to live is over."""
         now = self._wall()
         for task in list(self._tasks.values()):
-            if task.ttl is not None and task.created + task.ttl <= now and task.status in TERMINAL:
-                self._drop(task.id)
+            if task.status in TERMINAL and task.ttl is not None and task.created + task.ttl <= now:
+                del self._tasks[task.id]
 
-    def _drop(self, id: str) -> None:
-        task = self._tasks.pop(id)
-        if self._by_request.get(task.request) is task:
-            del self._by_request[task.request]
+    def _forget_one(self) -> bool:
+        oldest = next((task.id for task in self._tasks.values() if task.status in TERMINAL), None)
+        return oldest is not None and self._tasks.pop(oldest) is not None
 
 
 def _refused(why: str) -> Reply:

@@ -42,6 +42,7 @@ _WORDS = {
     "mode not offered": "refused {}: its mode was not offered",
     "unknown method": "refused {}: unknown method",
     "invalid": "refused {} as invalid",
+    "too many tasks": "refused {}: too many tasks wait already",
 }
 
 
