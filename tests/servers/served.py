@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -86,6 +87,19 @@ async def over_http(
     sink = MemorySink()
     async with serve_http("127.0.0.1:0", serve, taps(sink), manner, path=path) as serving:
         yield serving.address, sink
+
+
+@asynccontextmanager
+async def serve_pipes(serve: Serve = echo) -> AsyncIterator[tuple[int, int, MemorySink]]:
+    """Serve over two pipes: where to write to the server, where to read, and what was seen."""
+    (stdin, write), (read, stdout) = os.pipe(), os.pipe()
+    sink = MemorySink()
+    try:
+        async with serve_stdio("", serve, taps(sink), stdin=stdin, stdout=stdout):
+            yield write, read, sink
+    finally:
+        for descriptor in (stdin, write, read, stdout):
+            os.close(descriptor)
 
 
 async def over_stdio() -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import anyio
 import httpx
@@ -37,7 +37,7 @@ from workbench.wire.http_requests import Answer, Requests, make_client
 from workbench.wire.http_session import HttpSession
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
-from workbench.wire.transport import Peer, Serve
+from workbench.wire.transport import Peer
 
 #: Answers to the server's own requests that wait while it does not take them; beyond it we stop reading.
 MAX_PROMPTED = 1000
@@ -55,12 +55,9 @@ ELSEWHERE = 1.0
 LONGEST_REFUSAL = 1024 * 1024
 
 
-#: Statuses of a server that may speak the older HTTP with SSE ("Backwards Compatibility", since 2025-03-26).
-OLDER = frozenset((400, 404, 405))
-
-#: Asked when ``initialize`` was refused with one of them: it gets the send and why, and says whether it
-#: has taken the request over, so that nobody is told that the server is not to be reached.
-Otherwise = Callable[[Send, Trouble], Awaitable[bool]]
+#: Asked when ``initialize`` was refused: it gets the send, the status, what the answer holds and why, and
+#: says whether it has taken the request over, so that nobody is told that the server is not to be reached.
+Otherwise = Callable[[Send, int, Decoded, Trouble], Awaitable[bool]]
 
 
 class HttpTransport:
@@ -76,7 +73,7 @@ class HttpTransport:
         self._tap = tap
         self._peer = peer
         url = url_of(target)
-        self._session = HttpSession({**_basic(url), **target.headers}, tap)
+        self._session = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
         self._requests = Requests(client, bare, tap, self._has_room)
         self._listening = Listening(self._requests, self._session, tap)
@@ -217,17 +214,18 @@ class HttpTransport:
         elif answer.status in (401, 403) and post.opening:
             post.end()
             self._unauthorized(unauthorized(answer.url, answer.status, _challenges(answer)))
-        elif await self._taken_over(post, answer, body):
+        elif await self._taken_over(post, answer, body, decoded):
             post.end()
         elif answer.succeeded or decoded.messages:
             self._received(seq, decoded, post)
         await self._without_answer(post, cut or self._trouble_of(answer, body))
 
-    async def _taken_over(self, post: Post, answer: Answer, body: bytes) -> bool:
+    async def _taken_over(self, post: Post, answer: Answer, body: bytes, decoded: Decoded) -> bool:
         """Whether another transport goes on with ``initialize``, which this one was refused."""
-        if self.otherwise is None or not post.opening or post.method != "initialize":
+        if self.otherwise is None or answer.succeeded or not post.opening or post.method != "initialize":
             return False
-        return answer.status in OLDER and await self.otherwise(post.send, self._trouble_of(answer, body))
+        trouble = self._trouble_of(answer, body)
+        return await self.otherwise(post.send, answer.status, decoded, trouble)
 
     def _trouble_of(self, answer: Answer, body: bytes) -> Trouble:
         if answer.succeeded:
@@ -321,7 +319,7 @@ def url_of(target: Target) -> httpx.URL:
     return url
 
 
-def _basic(url: httpx.URL) -> dict[str, str]:
+def basic_of(url: httpx.URL) -> dict[str, str]:
     """User and password of a URL, which belong into a header: a URL is shown and recorded."""
     if not url.userinfo:
         return {}
@@ -356,16 +354,3 @@ async def open_http(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[HttpT
     finally:
         with anyio.CancelScope(shield=True):
             await client.aclose()
-
-
-class _Http:
-    """The kind: ``connect`` speaks to a URL."""
-
-    def connect(self, target: Target, tap: Tap, peer: Peer) -> AbstractAsyncContextManager[HttpTransport]:
-        return open_http(target, tap, peer)
-
-    def serve(self, address: str, serve: Serve) -> AbstractAsyncContextManager[str]:
-        raise NotImplementedError
-
-
-TRANSPORT = _Http()

@@ -23,7 +23,7 @@ from workbench.core.frame import Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded, decode
 from workbench.core.lifecycle import Event
 from workbench.core.sse import ServerEvent, SseParser
-from workbench.wire.http import url_of
+from workbench.wire.http import basic_of, url_of
 from workbench.wire.http_errors import HttpFailed, Trouble, no_message, place_of, refused, unauthorized
 from workbench.wire.http_events import Reading
 from workbench.wire.http_posts import Post
@@ -34,8 +34,10 @@ from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer, Serve, Serving, Taps
 
-#: How long the server has to name the endpoint, once the stream is open (seconds).
-ENDPOINT = 20.0
+#: How long the server has to open the stream and name the endpoint, and how long when it is only
+#: asked whether this is what it speaks (seconds).
+ENDPOINT = 30.0
+FIRST = 10.0
 
 #: How long a message waits for the acknowledgement of the one before it, so that they stay in order
 #: (seconds). Some servers acknowledge a request only with its reply, which may need the next message.
@@ -55,17 +57,16 @@ class SseTransport:
     ``over`` is never set by it: what ends the connection is told to the peer.
     """
 
-    def __init__(
-        self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient, group: TaskGroup
-    ) -> None:
+    def __init__(self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._tap = tap
         self._peer = peer
-        self._group = group
-        self._headers = HttpSession(target.headers, tap)
-        self._stream = Requests(client, url_of(target), tap, self._has_room)
-        self._messages = Requests(client, url_of(target), tap, self._has_room)
+        url = url_of(target)
+        self._headers = HttpSession({**basic_of(url), **target.headers}, tap)
+        bare = url.copy_with(username=None, password=None, fragment=None)
+        self._stream = Requests(client, bare, tap, self._has_room)
+        self._messages = Requests(client, bare, tap, self._has_room)
         self._posts: dict[str, Post] = {}
         self._before = anyio.Event()
         self._before.set()
@@ -76,6 +77,10 @@ class SseTransport:
         self._hint = ""
         self._begun = False
         self._prompted = 0
+
+    def attend(self, group: TaskGroup) -> None:
+        """Where everything that is under way runs; cancelling it ends all."""
+        self._group = group
 
     # What the connection wants
 
@@ -114,7 +119,7 @@ class SseTransport:
     async def reach(self, *, first: bool = False) -> Trouble | None:
         """Ask for the stream and wait for the endpoint; returns why there is none. With ``first``
         it must be the first event, which tells this transport from others."""
-        self._group.start_soon(self._listen, first)
+        self._group.start_soon(self._listen, first, FIRST if first else ENDPOINT)
         await self._settled.wait()
         return self._trouble
 
@@ -132,16 +137,18 @@ class SseTransport:
                 self._found.set()
             self._settled.set()
 
-    async def _listen(self, first: bool) -> None:
+    async def _listen(self, first: bool, patience: float) -> None:
         outgoing = self._stream.begin("GET", self._headers.other(GET))
-        try:
-            async with self._stream.answer(outgoing) as answer:
-                if answer.is_events:
-                    await self._follow(answer, first)
-                else:
-                    await self._refused(answer)
-        except HttpFailed as failure:
-            self._settle(failure.trouble)
+        with anyio.CancelScope() as scope:
+            self._group.start_soon(self._expect_endpoint, scope, patience)
+            try:
+                async with self._stream.answer(outgoing) as answer:
+                    if answer.is_events:
+                        await self._follow(answer, first)
+                    else:
+                        await self._refused(answer)
+            except HttpFailed as failure:
+                self._settle(failure.trouble)
 
     async def _refused(self, answer: Answer) -> None:
         body, _ = await answer.body(LONGEST_REFUSAL)
@@ -162,7 +169,6 @@ class SseTransport:
     async def _follow(self, answer: Answer, first: bool) -> None:
         """Read the stream to its end."""
         self._told(answer, "open", status=answer.status)
-        self._group.start_soon(self._expect_endpoint, answer)
         why = "The server closed the stream."
         try:
             await self._read(answer, first)
@@ -180,13 +186,14 @@ class SseTransport:
             why = f"{why} This transport cannot take a stream up again."
             self._peer.happened(Event.LOST, why, "Connect again.")
 
-    async def _expect_endpoint(self, answer: Answer) -> None:
-        with anyio.move_on_after(ENDPOINT):
+    async def _expect_endpoint(self, listening: anyio.CancelScope, patience: float) -> None:
+        with anyio.move_on_after(patience) as limit:
             await self._settled.wait()
-        why = (
-            f"{place_of(answer.url)} opened a stream, but named no endpoint to send to within {ENDPOINT:g} s."
-        )
-        self._settle(Trouble(why, _IS_IT))
+        if limit.cancelled_caught:
+            place = place_of(self._stream.url)
+            why = f"{place} named no endpoint to send to within {patience:g} s of being asked for a stream."
+            self._settle(Trouble(why, _IS_IT))
+            listening.cancel()
 
     async def _read(self, answer: Answer, first: bool) -> None:
         parser = SseParser()
@@ -311,8 +318,9 @@ async def sse_transport(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[S
     """The transport, which has not asked for anything yet. Raises ``NotStarted``."""
     client = make_client()
     try:
+        transport = SseTransport(target, tap, peer, client)
         async with anyio.create_task_group() as group:
-            transport = SseTransport(target, tap, peer, client, group)
+            transport.attend(group)
             try:
                 yield transport
             finally:

@@ -44,7 +44,7 @@ GROUP = "mcp_workbench.transports"
 #: Our own, loaded when they are first used.
 _OURS = {
     "stdio": "workbench.wire.stdio",
-    "http": "workbench.wire.http",
+    "http": "workbench.wire.http_detect",
     "sse": "workbench.wire.sse_client",
     "memory": "workbench.wire.memory",
 }
