@@ -48,7 +48,8 @@ def test_probe_tells_the_same_to_a_program_as_one_json_document() -> None:
     assert told["stderr"] == ["demo server: serving on stdin and stdout"]
     steps = [step["step"] for step in told["lifecycle"]]
     assert steps.index("initialize") < len(steps) - 1
-    assert told["odd"] == []
+    assert told["findings"] == []
+    assert told["findingCounts"] == {"error": 0, "warning": 0, "info": 0}
 
 
 def test_each_handshake_revision_can_be_offered() -> None:
@@ -75,7 +76,7 @@ def test_a_capability_can_be_left_out_and_the_server_sees_it() -> None:
     assert "roots" in told["capabilities"]["client"]
 
 
-def test_what_is_odd_about_a_server_is_told_with_its_frame() -> None:
+def test_what_a_server_breaks_is_told_with_its_frames_its_meaning_and_its_source() -> None:
     script = (
         "import sys; print('Server v1 up', flush=True); print('[]', flush=True); "
         "from workbench.demo.server import main; main()"
@@ -83,8 +84,15 @@ def test_what_is_odd_about_a_server_is_told_with_its_frame() -> None:
     target = ["--", sys.executable, "-c", script]
     told = json.loads(workbench("probe", "--json", *target).stdout)
     assert told["ok"] is True
-    assert {each["defect"] for each in told["odd"]} == {"not-json", "empty-batch"}
-    assert all(each["says"] and each["seq"] for each in told["odd"])
+    assert [each["rule"] for each in told["findings"]] == ["stdout-text", "empty-batch"]
+    assert all(each["explanation"] and each["source"] and each["seq"] for each in told["findings"])
+    assert told["findingCounts"] == {"error": 2, "warning": 0, "info": 0}
     report = workbench("probe", *target)
-    assert "the body is not JSON" in report.stdout
+    assert "Findings (2)" in report.stdout
+    for said in (
+        "error stdout-text: once, frame ",
+        "A line on stdout is text",
+        "Transports: stdio (2024-11-05 to ",
+    ):
+        assert said in report.stdout
     assert report.returncode == 0

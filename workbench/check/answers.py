@@ -114,16 +114,16 @@ class Answers:
         if id_text is None or (id_text == "null" and message.kind is Kind.ERROR):
             return  # ``answer-without-id`` and ``id-null`` say it where it is wrong
         if event.why == "duplicate-answer":
-            watched.found(ANSWER_DUPLICATE, "/id", id_text)
+            watched.found(ANSWER_DUPLICATE, "/id", f"id {id_text}")
             return
         connection, direction = watched.frame.connection, event.direction
         asker = Direction.TO_CLIENT if direction is Direction.TO_SERVER else Direction.TO_SERVER
         if (connection, asker, other_type(id_text)) in watched.pairing.open:
             watched.found(ANSWER_ID_TYPE, "/id", f"{id_text} for {other_type(id_text)}")
         elif (connection, direction, id_text) in watched.pairing.open:
-            watched.found(ANSWER_WRONG_DIRECTION, "/id", id_text)
+            watched.found(ANSWER_WRONG_DIRECTION, "/id", f"id {id_text}")
         else:
-            watched.found(ANSWER_UNKNOWN, "/id", id_text)
+            watched.found(ANSWER_UNKNOWN, "/id", f"id {id_text}")
 
 
 def other_type(id_text: str) -> str:

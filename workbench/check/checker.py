@@ -118,6 +118,7 @@ class Checker:
     def take_stream(self, stream: Stream) -> list[Finding]:
         """Take an HTTP stream as it stands now: opened, answered or closed."""
         self._watched.findings = []
+        self._watched.pairing.head(stream)
         self._streams[stream.number] = stream
         if len(self._streams) > MAX_STREAMS:
             self._streams.popitem(last=False)

@@ -67,13 +67,15 @@ class Ids:
 
     def _on_request(self, exchange: Exchange, message: Message) -> None:
         watched = self._watched
-        if exchange.method == "initialize" and watched.over_http:
-            self._used.clear()  # a session of its own
+        if exchange.method == "initialize":
+            self._used.clear()  # a session begins; what was asked before, to find the era, is no part of it
         direction = exchange.direction
         used = self._used.get(direction)
         if used is None:
             used = self._used[direction] = Used()
-        if used.again(exchange.id) and message.id != "null":
-            same = watched.pairing.open.get((exchange.connection, direction, exchange.id), ())
-            if not watched.modern or len(same) > 1:
-                watched.found(ID_REUSED, "/id", exchange.id)
+        again = used.again(exchange.id)
+        if message.id == "null":
+            return
+        open_twice = len(watched.pairing.open.get((exchange.connection, direction, exchange.id), ())) > 1
+        if open_twice or (again and not watched.modern):
+            watched.found(ID_REUSED, "/id", f"id {exchange.id}")

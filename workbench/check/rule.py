@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NamedTuple
 
 from workbench.core.methods import REVISIONS
@@ -16,6 +17,10 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 ALL = (REVISIONS[0], REVISIONS[-1])
 HANDSHAKE = (REVISIONS[0], REVISIONS[3])
 STATELESS = (REVISIONS[4], REVISIONS[4])
+
+
+#: Where the first part of an explanation ends.
+_STOP = re.compile(r"[;:] |\.(?: |$)")
 
 
 class Rule(NamedTuple):
@@ -40,6 +45,11 @@ class Rule(NamedTuple):
     source: str
     explanation: str
     example: tuple[str, ...]
+
+    @property
+    def short(self) -> str:
+        """What is wrong, without what it does: the explanation up to its first stop."""
+        return _STOP.split(self.explanation, maxsplit=1)[0]
 
 
 class Finding(NamedTuple):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from workbench.cli import output
-from workbench.cli.findings import findings
 from workbench.cli.results import print_result
 from workbench.core.printable import printable
 from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_ERROR
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from workbench.wire.calls import Call
     from workbench.wire.connection import Connection
 
-#: Odd frames that are told with a request; ``probe`` and the recording tell them all.
-MOST_ODD = 5
+#: Findings that are told with a request; ``probe`` and the recording tell them all.
+MOST_FINDINGS = 5
 
 #: How often a terminal is told of progress, in seconds.
 GLANCE = 0.1
@@ -40,7 +39,7 @@ async def exchange(connection: Connection, method: str, params: str | None, as_j
     except anyio.get_cancelled_exc_class():
         call.cancel()
         raise
-    remarks = [*call.remarks, *_odd(connection, call, outcome)]
+    remarks = [*call.remarks, *_findings(connection, call, outcome)]
     if as_json:
         output.json_document(as_data(call, outcome, remarks))
     else:
@@ -48,14 +47,16 @@ async def exchange(connection: Connection, method: str, params: str | None, as_j
     return status(outcome)
 
 
-def _odd(connection: Connection, call: Call, outcome: Outcome) -> list[str]:
-    """What was odd about the answer; where there is no good one, about all that came in the meantime."""
+def _findings(connection: Connection, call: Call, outcome: Outcome) -> list[str]:
+    """What is wrong with the answer; where there is no good one, with all that came in the meantime."""
     asked = call.request_seq or 0
-    return [
-        f"frame {each.seq} is odd: {each.says}"
-        for each in findings(connection.dealings.odd)
-        if each.seq == outcome.seq or (outcome.how != "result" and each.seq > asked)
-    ][:MOST_ODD]
+    told = [
+        f"frame {each.seq}: {each.rule.explanation} ({each.rule.id})"
+        for each in connection.findings
+        if each.rule.severity != "info"
+        and (each.seq == outcome.seq or (outcome.how != "result" and each.seq > asked))
+    ]
+    return list(dict.fromkeys(told))[:MOST_FINDINGS]
 
 
 def status(outcome: Outcome) -> int:

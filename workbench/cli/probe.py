@@ -23,13 +23,12 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
     """Connect to a server and tell what it is and has.
 
     Shows the lifecycle from start to shutdown with its times, the capabilities of both sides,
-    the tools, resources, templates and prompts with their arguments, and what is odd about the
-    server's messages.
+    the tools, resources, templates and prompts with their arguments, and the rules of the protocol
+    that the messages of either side break, each with its source.
     """
     target = target_line(ctx).only()
 
     async def work(_session: Session, connection: Connection) -> int:
-        from workbench.cli.findings import findings
         from workbench.cli.report import as_data, print_report
         from workbench.errors import ConnectionFailed
 
@@ -41,11 +40,11 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
             failure = error
         await connection.close()
         view = connection.view
-        odd = findings(connection.dealings.odd)
+        found = connection.findings
         if as_json:
-            output.json_document(as_data(view, odd, ok=failure is None))
+            output.json_document(as_data(view, found, ok=failure is None))
         else:
-            print_report(view, odd)
+            print_report(view, found)
         if failure is not None:
             raise failure
         if view.why:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.check.rule import Finding
 from workbench.cli import output
-from workbench.cli.findings import Finding
+from workbench.cli.findings import as_data as finding_data
+from workbench.cli.findings import print_findings
 from workbench.core.frame import Direction
 from workbench.core.view import ConnectionView, Item, Step
 
@@ -19,7 +21,7 @@ LAST_STDERR = 20
 DESCRIPTION = 200
 
 
-def print_report(view: ConnectionView, odd: Sequence[Finding]) -> None:
+def print_report(view: ConnectionView, found: Sequence[Finding]) -> None:
     """Everything about a connection, on stdout."""
     output.heading(f"{view.name}  {view.target}")
     output.table(("", ""), _facts(view), indent=2, header=False)
@@ -36,10 +38,9 @@ def print_report(view: ConnectionView, odd: Sequence[Finding]) -> None:
         ]
         output.table(("", ""), rows, indent=2, header=False)
     _lists(view)
-    if odd:
-        _section(f"Odd ({len(odd)})")
-        rows3 = [(f"frame {each.seq}", each.defect, each.says) for each in odd]
-        output.table(("", "", ""), rows3, indent=2, header=False)
+    if found:
+        _section(f"Findings ({view.findings.total})")
+        print_findings(found)
     if view.stderr:
         _section(f"stderr (last {min(LAST_STDERR, len(view.stderr))} of {view.stderr_count} lines)")
         output.text(_indented("\n".join(text for _, text in view.stderr[-LAST_STDERR:])))
@@ -142,7 +143,7 @@ def _print_item(item: Item) -> None:
         output.line(f"      {described}")
 
 
-def as_data(view: ConnectionView, odd: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
+def as_data(view: ConnectionView, found: Sequence[Finding], *, ok: bool) -> dict[str, Any]:
     """The same as one JSON value; definitions as the server sent them, times in seconds. ``ok`` is
     whether the connection could be used."""
     first = view.steps[0].mono_ns if view.steps else 0
@@ -179,7 +180,8 @@ def as_data(view: ConnectionView, odd: Sequence[Finding], *, ok: bool) -> dict[s
         "prompts": [item.value for item in view.prompts],
         "listErrors": view.list_errors,
         "listNotes": view.list_notes,
-        "odd": [each._asdict() for each in odd],
+        "findings": [finding_data(each) for each in found],
+        "findingCounts": view.findings._asdict(),
         "logs": [
             {"seq": log.seq, "level": log.level, "logger": log.logger, "text": log.text} for log in view.logs
         ],

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from workbench.check.rule import Finding
 from workbench.config import Root, Target, display
 from workbench.core.actions import Outcome, PeerRequest
 from workbench.core.fold import ConnectionFold, ConnectionView
@@ -98,6 +99,11 @@ class Connection:
     def dealings(self) -> Dealings:
         """What goes on between the two sides."""
         return self._life.dealings
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What the checks have found on this connection: the last of them, oldest first."""
+        return tuple(self._life.publisher.findings)
 
     @property
     def inbox(self) -> dict[str, PeerRequest]:
