@@ -109,6 +109,8 @@ HANDSHAKE: Mapping[tuple[State, Event], State] = {
     (State.PROBING, Event.START): State.STARTING,
     (State.INITIALIZING, Event.START): State.STARTING,
     (State.INITIALIZING, Event.AGREED): State.READY,
+    # The answer to server/discover came after its time, and before the one to initialize.
+    (State.INITIALIZING, Event.DISCOVERED): State.READY,
     (State.INITIALIZING, Event.MISMATCHED): State.VERSION_MISMATCH,
     (State.INITIALIZING, Event.LACKING): State.CAPABILITY_MISSING,
     (State.INITIALIZING, Event.REFUSED): State.REFUSED,

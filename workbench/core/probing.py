@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from workbench.core.actions import EraFound, error_sentence
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
-from workbench.core.methods import HANDSHAKE_REVISIONS
+from workbench.core.methods import HANDSHAKE_REVISIONS, LATEST_HANDSHAKE
 from workbench.core.peek import peek
 
 #: How long an answer to the probe is waited for after the first sign of life (seconds).
@@ -69,7 +69,7 @@ def judge(message: Message, speak: Sequence[str], status: int | None = None) -> 
     said = f"answered server/discover with {error_sentence(error)[:200]}"
     if code == VERSION_UNSUPPORTED or (code == DRAFT_VERSION_UNSUPPORTED and names):
         version = _common(names, speak)
-        if version is None and names and all(name in HANDSHAKE_REVISIONS for name in names):
+        if version is None and names and all(map(has_handshake, names)):
             return Finding("legacy", f"{said}, and names only revisions with a handshake", names)
         return Finding("modern", said, names, version, again=version is not None)
     lacks = code == DRAFT_CAPABILITY_MISSING and isinstance(data, dict) and "requiredCapabilities" in data
@@ -92,7 +92,7 @@ def _of_result(message: Message, speak: Sequence[str]) -> Finding:
     version = _common(names, speak)
     if version is not None:
         return Finding("modern", f"answered server/discover and speaks {version}", names, version)
-    if any(name in HANDSHAKE_REVISIONS for name in names):
+    if any(map(has_handshake, names)):
         return Finding(
             "legacy", "names only revisions with a handshake in its answer to server/discover", names
         )
@@ -126,9 +126,9 @@ def other_era(message: Message, doubt: str) -> EraFound | None:
     error = peek(message, "error")
     code = error.get("code") if isinstance(error, dict) else None
     names = supported(error)
-    modern = code == VERSION_UNSUPPORTED or any(name not in HANDSHAKE_REVISIONS for name in names)
+    modern = not all(map(has_handshake, names)) if names else code == VERSION_UNSUPPORTED
     said = f"refused initialize with {error_sentence(error)[:200]}"
-    if modern and not all(name in HANDSHAKE_REVISIONS for name in names or ("",)):
+    if modern:
         return EraFound("modern", f"the server {said}", "It is locked to the stateless era.")
     if doubt == "known":
         return EraFound("auto", f"the server {said}", "It spoke the handshake era before and is asked anew.")
@@ -154,6 +154,13 @@ class Patience:
         if self._heard:
             return f"did not answer server/discover within {AFTER_A_SIGN:.3g} s of its first sign of life"
         return f"did not answer server/discover within {AT_MOST:.3g} s"
+
+
+def has_handshake(name: str) -> bool:
+    """Whether a revision begins with ``initialize``, also one that was never released: they are
+    named by their dates."""
+    dated = name[:4].isdecimal() and name.count("-") == 2
+    return name in HANDSHAKE_REVISIONS or (dated and name <= LATEST_HANDSHAKE)
 
 
 def _names(listed: list[Any]) -> tuple[str, ...]:

@@ -147,6 +147,9 @@ class Rounds:
         asked = asking(message, str(id))
         work.asks(asked, seq)
         actions: list[Action] = [Odd(defect, seq) for defect in asked.defects]
+        if not asked.inner and asked.state is None:
+            why = "The server asked for input and did not say for what, so the call was not sent again."
+            return actions, Refusal(why)
         if work.count >= MAX_ROUNDS:
             return actions, Refusal(f"The server asked for input {work.count} times, which is where we stop.")
         undeclared = sorted({inner.method for inner in asked.inner if not self._declared(inner)})

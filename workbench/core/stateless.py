@@ -393,7 +393,8 @@ class StatelessConversation(ClientHalf):
             why = f"The server speaks {listed(finding.names[:10])}, and we speak {listed(self.speak)}."
             return [*actions, *self.happened(Event.MISMATCHED, why, _next_step(finding.names))]
         self.revision = finding.version or self.revision or self.offer
-        return [*actions, *self._ready(message, seq, finding.remark)]
+        wrong = f"The server {finding.found}." if finding.era == "legacy" else ""
+        return [*actions, *self._ready(message, seq, finding.remark or wrong)]
 
     def _undiscovered(self, why: str) -> list[Action]:
         self._patience = None
@@ -414,8 +415,6 @@ class StatelessConversation(ClientHalf):
         self.instructions = instructions if isinstance(instructions, str) else None
         self.server_info = peek(message, "result", "_meta", META + "serverInfo")
         told: list[Action] = [Remarked(None, remark)] if remark else []
-        if message.kind is Kind.ERROR and not remark:
-            told = [Remarked(None, f"server/discover failed: {outcome_sentence(message)}")]
         if message.kind is Kind.RESULT and result_type(message) is None:
             told.append(Odd("no-result-type", seq))
         missing = [name for name in self.require if not has_capability(self.server_capabilities, name)]
@@ -629,6 +628,6 @@ def _asked_with(work: Work) -> str | None:
 def _next_step(names: Sequence[str]) -> str:
     if any(name in STATELESS_REVISIONS for name in names):
         return "Connect again."
-    if any(exists_in("initialize", name) for name in names):
+    if any(map(probing.has_handshake, names)):
         return "Connect with --era legacy."
     return f"Name it with --protocol-version {names[-1]}, or use another release of the server."
