@@ -77,6 +77,9 @@ class Listings:
             self._idle.set()
 
 
+#: Every listing; tasks come and go, so nobody keeps that one fresh.
+_ITEMS = {**LIST_METHODS, "tasks/list": "tasks"}
+
 #: Sends a request with these params (JSON text) and waits for its end.
 Request = Callable[[str, str | None], Awaitable[Outcome]]
 
@@ -86,7 +89,7 @@ async def read_all(name: str, method: str, request: Request) -> list[dict[str, A
 
     Raises ``ProtocolError`` for an error of the server, ``ConnectionFailed`` for no answer.
     """
-    pages = Pages(LIST_METHODS[method])
+    pages = Pages(_ITEMS[method])
     while pages.more:
         outcome = await request(method, pages.params)
         if outcome.how == "error":
