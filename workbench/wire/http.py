@@ -255,7 +255,7 @@ class HttpTransport:
 
     def _failed(self, post: Post, trouble: Trouble) -> None:
         """No answer, or no whole one, has come over the network."""
-        if post.opening and post.waits:
+        if post.opening and post.waits and (post.method == "initialize" or trouble.step != "http"):
             post.end()
             self._unreachable(trouble)
         else:
