@@ -244,7 +244,7 @@ async def test_a_server_of_another_transport_is_told_apart() -> None:
     async with over_http() as (url, _):
         sentence, connection, _ = await failure(url.replace("/mcp", "/nothing"))
         assert connection.view.state is State.UNREACHABLE
-        assert "--transport http" in sentence
+        assert "--http URL" in sentence
         sentence, _, _ = await failure(url)
         assert "400" in sentence
 

@@ -162,7 +162,7 @@ class SseTransport:
             trouble = no_message(answer.status, answer.media, body, answer.url)
         elif answer.status in (404, 405):
             step = f"Check the path of the URL ({answer.url.path}); often it is /sse, and newer servers have"
-            trouble = trouble._replace(next=f"{step} streamable HTTP: --transport http.")
+            trouble = trouble._replace(next=f"{step} streamable HTTP: --http URL.")
         self._told(answer, "refused", status=answer.status, why=trouble.why)
         self._settle(trouble)
 
@@ -308,9 +308,7 @@ class SseTransport:
             self._peer.unanswered(id_text, trouble.why, trouble.next)
 
 
-_IS_IT = (
-    "Is it the URL of a server with the older HTTP with SSE? Newer ones are reached with --transport http."
-)
+_IS_IT = "Is it the URL of a server with the older HTTP with SSE? Newer ones are reached with --http URL."
 
 
 @asynccontextmanager
