@@ -83,20 +83,27 @@ def run(suite: list[str], scenario: str, revision: str, required: bool) -> Verdi
     client = f"{sys.executable} -m tests.conformance.client"
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [*suite, "client", "--command", client, "--scenario", scenario]
-            + ["--spec-version", revision, "--timeout", str(PATIENCE_MS), "-o", folder],
+            [
+                *(*suite, "client", "--command", client, "--scenario", scenario),
+                *("--spec-version", revision, "--timeout", str(PATIENCE_MS), "-o", folder),
+            ],
             capture_output=True,
             text=True,
             cwd=ROOT,
             check=False,
         )
-    counted = re.findall(r"Passed: [^\n]*", done.stdout)
-    checks = counted[-1] if counted else (done.stdout + done.stderr).strip().splitlines()[-1:]
-    if "SKIPPED" in done.stdout and not counted:
-        word = "skipped"
+    told = done.stdout + done.stderr
+    if "OVERALL: PASSED" in told and done.returncode == 0:
+        word = "passed"
     else:
-        word = "passed" if done.returncode == 0 else "failed"
-    return Verdict(scenario, revision, required, word, str(checks))
+        word = "skipped" if "OVERALL: SKIPPED" in told else "failed"
+    return Verdict(scenario, revision, required, word, checks(told))
+
+
+def checks(told: str) -> str:
+    """How many of the suite's checks passed, or the last thing it said."""
+    counted = re.findall(r"Passed: \S+, \d+ failed, \d+ warnings?", told)
+    return counted[-1] if counted else "".join(told.strip().splitlines()[-1:])[:80]
 
 
 def table(verdicts: list[Verdict]) -> Table:
