@@ -178,6 +178,7 @@ def _table() -> Iterator[Command]:
         "only", "o", "this connection", "Show the frames of this connection only, or of all", "log", hint=50
     )
     yield of("view", "v", "raw, hex", "The body as JSON, as it came, as hex", "text", hint=80, own=True)
+    yield of("heads", "h", "heads", "The heads of HTTP this came with", "text heads", hint=75, own=True)
     yield of("search", "slash", "search", "Search in the body", "text", hint=70, own=True)
     yield of("match", "n", "next match", "The next match of the search", "text", hint=50, own=True)
     yield of("wrap", "z", "wrap", "Wrap long lines or not", "text", hint=40, own=True)

@@ -3,7 +3,12 @@ reads the desk."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.message import Message
+
+if TYPE_CHECKING:
+    from workbench.tui.heads import Heads
 
 
 class Changed(Message):
@@ -42,10 +47,11 @@ class Kept(Message):
 
 
 class Body(Message):
-    """The body of a frame, fetched in a thread."""
+    """The body of a frame, fetched in a thread, with the heads it came with."""
 
-    def __init__(self, seq: int, title: str, body: bytes) -> None:
+    def __init__(self, seq: int, title: str, body: bytes, heads: Heads | None = None) -> None:
         super().__init__()
         self.seq = seq
         self.title = title
         self.body = body
+        self.heads = heads

@@ -8,6 +8,7 @@ from workbench.tui.ask import Ask
 from workbench.tui.copying import copied, save
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
+from workbench.tui.heads import Heads, heads_of
 from workbench.tui.messages import Body, Said
 from workbench.tui.screens.part import Part
 
@@ -17,14 +18,22 @@ class Bodies(Part):
 
     _wanted_frame = (0, True)
 
-    def show_body(self, title: str, body: bytes, seq: int | None = None, *, focus: bool = True) -> None:
+    def show_body(
+        self,
+        title: str,
+        body: bytes,
+        seq: int | None = None,
+        *,
+        focus: bool = True,
+        heads: Heads | None = None,
+    ) -> None:
         """Show a body whole, in the place of the pane."""
         detail = self.query_one(Detail)
         if not self.has_class("detail"):
             self.before_detail = self.focused
             self.add_class("detail")
             self.look()
-        detail.show(title, body, seq)
+        detail.show(title, body, seq, heads)
         if focus:
             detail.text.focus()
         self.hints()
@@ -51,10 +60,12 @@ class Bodies(Part):
         def fetch() -> Body | Said:
             try:
                 frame = reader.frame(seq)
+                stream = reader.stream(frame.stream) if frame.stream else None
             except WorkbenchError as error:
                 return Said(str(error), True)
             what = [frame.kind.name.lower(), frame.method or "", frame.name or ""]
-            return Body(seq, f"#{seq}  {' '.join(word for word in what if word)}", frame.body)
+            title = f"#{seq}  {' '.join(word for word in what if word)}"
+            return Body(seq, title, frame.body, heads_of(frame, stream))
 
         aside(self, fetch)
 
@@ -62,7 +73,7 @@ class Bodies(Part):
         message.stop()
         seq, focus = self._wanted_frame
         if message.seq == seq:
-            self.show_body(message.title, message.body, seq, focus=focus)
+            self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads)
 
     def source(self) -> tuple[str, bytes] | None:
         """What ``y`` and ``w`` take: what is in view."""

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from workbench.core.lifecycle import State
 from workbench.tui.ask import Ask
 from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
+from workbench.tui.detail import Detail
 from workbench.tui.messages import Hints
 from workbench.tui.screens.doing import Doing
 from workbench.tui.screens.focus import focus_words
@@ -34,6 +35,7 @@ class Keys(Doing):
         words |= {f"has_{place + 1}" for place in range(min(len(desk.views), 9))}
         if pane is not None:
             words |= pane.words()
+        words |= self.query_one(Detail).words()
         if self.pane_name == "frames" or "log" in words:
             words.add("filter")
         if view is None:

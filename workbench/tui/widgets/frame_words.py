@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from workbench.check.rule import SEVERITIES, Rule
+from workbench.check.rules import RULES
 from workbench.core.frame import Channel, Direction, Kind, Row
 from workbench.core.jsonrpc import loads
 from workbench.tui.marks import Marks
@@ -47,7 +49,7 @@ def direction(row: Row, marks: Marks) -> tuple[str, Role]:
 
 def warning(row: Row, marks: Marks) -> tuple[str, Role]:
     """The mark before a line that needs a look, empty for most."""
-    if row.kind is Kind.INVALID:
+    if row.kind is Kind.INVALID or any(rule.severity != "info" for rule in broken(row)):
         return marks.finding, "finding"
     if row.kind is Kind.ERROR:
         return marks.failed, "failed"
@@ -56,6 +58,12 @@ def warning(row: Row, marks: Marks) -> tuple[str, Role]:
     if row.status is not None and row.status >= 400:
         return marks.failed, "failed"
     return "", "text"
+
+
+def broken(row: Row) -> list[Rule]:
+    """The rules that a frame breaks, the worst first."""
+    known = [RULES[each] for each in dict.fromkeys(row.findings) if each in RULES]
+    return sorted(known, key=lambda rule: SEVERITIES.index(rule.severity))
 
 
 def kind(row: Row) -> str:
@@ -75,6 +83,8 @@ def subject(row: Row) -> str:
 def _subject(row: Row) -> str:
     if row.kind is Kind.NOTIFICATION:
         return _notification(row)
+    if row.kind is Kind.SSE and not row.size:
+        return "an event without data"
     if row.kind in _TEXT_KINDS:
         return row.preview.decode("utf-8", "backslashreplace")
     if row.kind is Kind.PROCESS:
@@ -87,7 +97,13 @@ def _subject(row: Row) -> str:
 
 
 def preview(row: Row) -> str:
-    """The start of what a frame carries, its envelope left out; empty where ``subject`` says it."""
+    """The start of what a frame carries, its envelope left out; where ``subject`` says that, or there
+    is nothing, what is wrong with the frame."""
+    text = _preview(row)
+    return text if text or not row.findings else next((rule.short for rule in broken(row)), "")
+
+
+def _preview(row: Row) -> str:
     if row.kind in (*_TEXT_KINDS, Kind.PROCESS, Kind.NOTE):
         return ""
     if row.kind is Kind.ERROR:
