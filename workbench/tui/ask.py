@@ -20,12 +20,16 @@ from workbench.tui.messages import Hints
 #: Takes what was typed; returns a sentence when it cannot be so.
 Answer = Callable[[str], str]
 
+#: A key, what it says, and what is done then.
+Choice = tuple[str, str, Answer]
+
 
 class Ask(Vertical, can_focus=True):
     """One question at a time."""
 
     DEFAULT_CSS = """
-    Ask { height: auto; max-height: 60%; }
+    Ask { height: auto; max-height: 60%; scrollbar-size: 1 1; }
+    Ask.deciding { max-height: 90%; overflow-y: auto; }
     """
 
     def __init__(self, *, id: str) -> None:
@@ -35,6 +39,7 @@ class Ask(Vertical, can_focus=True):
         self.below = Fixed()
         self._answer: Answer | None = None
         self._key = ""
+        self._choices: Sequence[Choice] = ()
         self._before: object = None
         self.display = False
 
@@ -47,10 +52,27 @@ class Ask(Vertical, can_focus=True):
     def open(self) -> bool:
         return bool(self.display)
 
-    def ask(self, label: str, answer: Answer, *, about: str = "", ghost: str = "", text: str = "") -> None:
-        """Have a line typed. ``answer`` gets it, and the question stays while it returns a sentence."""
+    @property
+    def hints(self) -> list[tuple[str, str]]:
+        """The keys that work on it now."""
+        back = ("esc", "back")
+        return [back] if self._choices else [("enter", "ok"), back]
+
+    def ask(
+        self,
+        label: str,
+        answer: Answer,
+        *,
+        about: str = "",
+        ghost: str = "",
+        text: str = "",
+        secret: bool = False,
+    ) -> None:
+        """Have a line typed. ``answer`` gets it, and the question stays while it returns a sentence.
+        What is typed into a ``secret`` one is not shown."""
         self._begin(answer, "")
         self.line.display = True
+        self.line.secret = secret
         self.line.label, self.line.ghost, self.line.text = label, ghost, text
         self._lay(self.above, about, "")
         self._lay(self.below, "", "")
@@ -61,6 +83,29 @@ class Ask(Vertical, can_focus=True):
         self._begin(answer, key)
         self.line.display = False
         self._lay(self.above, question, "")
+        self._lay(self.below, "", "")
+        self.focus()
+
+    def decide(self, question: str, lines: Sequence[str], choices: Sequence[Choice]) -> None:
+        """Have one of some keys pressed. The lines stand whole, scrolled when they are many, and enter
+        decides nothing."""
+        self._begin(None, "")
+        self._choices = choices
+        self.set_class(True, "deciding")
+        self.line.display = False
+        keys = "   ".join(f"{key} {words}" for key, words, _ in choices)
+
+        def lay(width: int) -> list[Line]:
+            laid: list[Line] = [
+                [],
+                *([Bit("   "), Bit(row, "quiet")] for row in wrapped(question, width - 4)),
+            ]
+            for line in lines:
+                for place, row in enumerate(wrapped(line, width - 7)):
+                    laid.append([Bit("     " if not place else "       "), Bit(row, "text")])
+            return [*laid, [], *([Bit("   "), Bit(row, "bright")] for row in wrapped(keys, width - 4))]
+
+        self.above.lay(lay)
         self._lay(self.below, "", "")
         self.focus()
 
@@ -90,6 +135,8 @@ class Ask(Vertical, can_focus=True):
             return
         self.display = False
         self._answer = None
+        self._choices = ()
+        self.line.text = ""
         before, self._before = self._before, None
         if getattr(before, "is_attached", False) and getattr(before, "display", False):
             before.focus()  # type: ignore[attr-defined]
@@ -101,6 +148,9 @@ class Ask(Vertical, can_focus=True):
         if not self.open:
             self._before = self.screen.focused
         self._answer, self._key = answer, key
+        self._choices = ()
+        self.set_class(False, "deciding")
+        self.line.secret = False
         self.display = True
         self.post_message(Hints())
 
@@ -130,7 +180,9 @@ class Ask(Vertical, can_focus=True):
     def on_key(self, event: events.Key) -> None:
         if not self.has_focus:
             return
-        if self._answer is None:
+        if self._choices:
+            self._decide(event)
+        elif self._answer is None:
             # What was told has been read; any other key means what it always means.
             self.close()
             if event.key in ("escape", "enter"):
@@ -141,6 +193,21 @@ class Ask(Vertical, can_focus=True):
         elif event.key in (self._key, "enter"):
             event.stop()
             self._take("")
+
+    def _decide(self, event: events.Key) -> None:
+        """Any key but those offered, and those that scroll, decides nothing and goes nowhere."""
+        event.stop()
+        event.prevent_default()
+        scrolls = {"up": -1, "down": 1, "pageup": -5, "pagedown": 5}
+        if event.key == "escape":
+            self.close()
+        elif event.key in scrolls:
+            self.scroll_relative(y=scrolls[event.key], animate=False)
+        for key, _, answer in self._choices:
+            if event.key == key:
+                self._answer, self._choices = answer, ()
+                self._take("")
+                return
 
     def _take(self, text: str) -> None:
         if self._answer is None:

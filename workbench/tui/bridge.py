@@ -9,15 +9,17 @@ with ``call_soon``, and changes come out as one merged message.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.tui.desk import Desk, Inquiry, Post, Sign
+from workbench.tui.desk import Desk, Inquiry, Post, Prepared, Sign
 from workbench.tui.runs import Run
 
 if TYPE_CHECKING:
     from workbench.config import Settings, Target
+    from workbench.config.looking import Look
+    from workbench.config.servers import FileServers
     from workbench.core.view import ConnectionView
     from workbench.session import Change, SessionThread
     from workbench.wire.connection import Connection
@@ -149,15 +151,37 @@ class LiveDesk(Desk):
 
     # What can be done.
 
-    def connect(self, line: str) -> str:
+    def found(self) -> Sequence[tuple[FileServers, Sequence[Look]]]:
+        from workbench.config.looking import look
+        from workbench.config.servers import found_servers
+
+        files = found_servers((), self._settings.config if self._settings is not None else ())
+        return [(file, [look(entry) for entry in file.entries]) for file in files]
+
+    def prepare(self, line: str, inputs: Mapping[str, str] | None = None) -> Prepared:
         from workbench.config import parse_line
+        from workbench.config.consent import unagreed
+        from workbench.config.inputs import InputsNeeded
 
         if self.failed:
-            return f"The session cannot be opened: {self.failed}"
+            return Prepared(f"The session cannot be opened: {self.failed}")
         try:
-            targets = parse_line(line, self._settings)
+            targets = parse_line(line, self._settings, inputs)
+        except InputsNeeded as needed:
+            faults = any(wanted.fault for wanted in needed.inputs)
+            return Prepared(f"{needed}") if faults else Prepared(inputs=needed.inputs)
         except WorkbenchError as error:
-            return f"{error}"
+            return Prepared(f"{error}")
+        return Prepared(targets=targets, unagreed=unagreed(targets))
+
+    def open(self, targets: Sequence[Target], *, remember: bool = False) -> str:
+        if remember:
+            from workbench.config.consent import agree
+
+            try:
+                agree(targets)
+            except WorkbenchError as error:
+                return f"{error}"
         with self._beginning:
             if not self._begun:
                 # The session begins with it.

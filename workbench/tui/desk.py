@@ -9,7 +9,7 @@ by ``live``. Its methods are called in the screen's thread and never wait.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
@@ -19,6 +19,10 @@ from workbench.tui.palette import Role
 from workbench.tui.runs import Run, Runs
 
 if TYPE_CHECKING:
+    from workbench.config import Target
+    from workbench.config.inputs import Input
+    from workbench.config.looking import Look
+    from workbench.config.servers import FileServers
     from workbench.core.view import ConnectionView
     from workbench.store.reader import Reader
 
@@ -31,6 +35,16 @@ class Sign(NamedTuple):
     word: str
     role: Role = "quiet"
     number: int | None = None
+
+
+class Prepared(NamedTuple):
+    """What a typed target comes to: ``wrong`` is a sentence when it cannot be; ``inputs`` are to be
+    asked for first; of the ``targets`` somebody has to agree to those that are ``unagreed``."""
+
+    wrong: str = ""
+    inputs: Sequence[Input] = ()
+    targets: Sequence[Target] = ()
+    unagreed: Sequence[Target] = ()
 
 
 class Inquiry(NamedTuple):
@@ -118,9 +132,26 @@ class Desk:
 
     # What can be done; an opened recording does nothing.
 
+    def found(self) -> Sequence[tuple[FileServers, Sequence[Look]]]:
+        """The servers of the config files here, file by file. Takes a while: for a thread."""
+        return ()
+
+    def prepare(self, line: str, inputs: Mapping[str, str] | None = None) -> Prepared:
+        """Read the target a user typed, with answers to what it asks for."""
+        return Prepared("A recording is read-only; open the screen on a target to connect.")
+
+    def open(self, targets: Sequence[Target], *, remember: bool = False) -> str:
+        """Connect to targets; ``remember`` that somebody agreed to them. Returns a sentence when that
+        cannot be."""
+        return self.prepare("").wrong
+
     def connect(self, line: str) -> str:
-        """Connect to the target a user typed; returns a sentence when that cannot be."""
-        return "A recording is read-only; open the screen on a target to connect."
+        """Connect to the target a user typed; returns a sentence when that cannot be, also when
+        somebody has to be asked first."""
+        prepared = self.prepare(line)
+        if prepared.inputs or prepared.unagreed:
+            return "The target has open questions; connect to it with n."
+        return prepared.wrong or self.open(prepared.targets)
 
     def reconnect(self, number: int) -> None: ...
 

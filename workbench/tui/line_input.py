@@ -15,7 +15,8 @@ from workbench.tui.widgets.line_edit import LineEdit
 
 
 class LineInput(Widget, can_focus=True):
-    """``text`` after ``label``. Posts ``Edited``, ``Done`` (enter) and ``Left`` (escape)."""
+    """``text`` after ``label``. Posts ``Edited``, ``Done`` (enter) and ``Left`` (escape). The text of
+    a ``secret`` one is not shown, only its length."""
 
     DEFAULT_CSS = "LineInput { height: 1; width: 1fr; }"
 
@@ -43,6 +44,7 @@ class LineInput(Widget, can_focus=True):
         super().__init__(id=id)
         self.label = label
         self.ghost = ghost
+        self.secret = False
         self._edit = LineEdit()
 
     @property
@@ -96,9 +98,12 @@ class LineInput(Widget, can_focus=True):
         segments = [Segment(f" {label} ", quiet)]
         room = max(width - len(label) - 3, 1)
         if not raised:
-            segments.append(Segment(safe_fit(self.text or self.ghost, room), text if self.text else quiet))
+            shown = "*" * len(self.text) if self.secret else self.text
+            segments.append(Segment(safe_fit(shown or self.ghost, room), text if shown else quiet))
         else:
             before, behind = self._edit.window(room)
+            if self.secret:
+                before, behind = "*" * len(before), "*" * len(behind)
             segments += [
                 Segment(before, text),
                 Segment(marks.caret, palette.style("accent", True)),

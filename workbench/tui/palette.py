@@ -32,6 +32,7 @@ Role = Literal[
     "finding",
     "link",
     "hairline",
+    "struck",
 ]
 
 _WEIGHTS: Mapping[str, str] = {"bright": "bold", "link": "underline"}
@@ -87,6 +88,8 @@ class Palette:
         return {f"role-{role}": _css(colour) for role, colour in named.items()}
 
     def _make(self, role: str, raised: bool) -> Style:
+        if role == "struck":  # what cannot be used: quiet, with a line through it
+            return self._make("quiet", raised) + Style(strike=True)
         colour = self.quiet_raised if raised and role == "quiet" else self.colours[role]
         weight = _WEIGHTS.get(role)
         dim = self._dim_quiet and role in ("quiet", "hairline") and not raised

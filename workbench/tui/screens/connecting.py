@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from textual import on
+
 from workbench.core.methods import LOG_LEVELS
+from workbench.tui.admitting import Admission
 from workbench.tui.ask import Ask
 from workbench.tui.empty import Empty
 from workbench.tui.screens.part import Part
@@ -12,16 +15,28 @@ class Connecting(Part):
     """Connecting, closing, reading the lists again, log levels, cancelling."""
 
     def do_new(self) -> None:
-        def answer(text: str) -> str:
-            wrong = self.desk.connect(text)
-            self.follow_new = not wrong
-            return wrong
+        about = "-- CMD ARGS…   https://host/mcp   --sse URL   --replay FILE   @NAME"
+        self.query_one(Ask).ask("target", self._admit, about=about)
 
-        about = "-- CMD ARGS…   --stdio 'CMD ARGS'   --replay FILE   @NAME"
-        self.query_one(Ask).ask("target", answer, about=about)
+    def _admit(self, line: str) -> str:
+        """Connect to what a line says, asking what has to be asked; returns a sentence when that
+        cannot be."""
+
+        def done() -> None:
+            self.follow_new = True
+
+        return Admission(self.desk, self.query_one(Ask), line, done).go()
+
+    @on(Empty.Wanted)
+    def _wanted(self, message: Empty.Wanted) -> None:
+        message.stop()
+        self.query_one(Empty).say(self._admit(message.line))
 
     def do_target(self) -> None:
         self.query_one(Empty).start()
+
+    def do_found(self) -> None:
+        self.query_one(Empty).choose()
 
     def do_demo(self) -> None:
         from workbench.tui.demo import demo_line
