@@ -28,7 +28,27 @@ GLANCE = 0.1
 
 
 async def exchange(connection: Connection, method: str, params: str | None, as_json: bool) -> int:
-    """Send a request, wait for its end and show it; returns the exit status."""
+    """Send a request, wait for its end and show it; returns the exit status.
+
+    A session that the server has forgotten in the meantime is begun anew, once: the request was
+    refused for that and nothing else, so it can be sent again. Raises ``ConnectionFailed``.
+    """
+    call, outcome = await _ended(connection, method, params)
+    if outcome.how == "lost" and connection.view.state == "session_lost":
+        output.note(f"mcp-workbench: {outcome.why} It is connected again, and {method} is repeated.")
+        connection = await connection.reconnect()
+        await connection.ready()
+        call, outcome = await _ended(connection, method, params)
+    remarks = [*before, *call.remarks, *_findings(connection, call, outcome)]
+    if as_json:
+        output.json_document(as_data(call, outcome, remarks))
+    else:
+        _print(call, outcome, remarks)
+    return status(outcome)
+
+
+async def _ended(connection: Connection, method: str, params: str | None) -> tuple[Call, Outcome]:
+    """Send a request and wait for its end. Being cancelled cancels it."""
     call = connection.call(method, params, timeout=connection.target.timeouts.request)
     try:
         async with anyio.create_task_group() as tasks:
@@ -39,12 +59,7 @@ async def exchange(connection: Connection, method: str, params: str | None, as_j
     except anyio.get_cancelled_exc_class():
         call.cancel()
         raise
-    remarks = [*call.remarks, *_findings(connection, call, outcome)]
-    if as_json:
-        output.json_document(as_data(call, outcome, remarks))
-    else:
-        _print(call, outcome, remarks)
-    return status(outcome)
+    return call, outcome
 
 
 def _findings(connection: Connection, call: Call, outcome: Outcome) -> list[str]:
@@ -73,7 +88,9 @@ async def _watch(call: Call) -> None:
         while True:
             await anyio.sleep(GLANCE)
             progress = call.progress[-1] if call.progress else None
-            if progress is not None:
+            if call.connection.inbox:
+                shown = ""  # a question has the line now
+            elif progress is not None:
                 total = f"/{progress.total:g}" if progress.total is not None else ""
                 text = f"{progress.progress:g}{total} {printable(progress.message or '')}"[:70]
                 if text != shown:
