@@ -95,7 +95,7 @@ def test_an_error_is_a_refusal_that_names_the_revisions_the_server_supports() ->
     ("code", "data", "next"),
     [
         (-32022, {"supported": ["2025-06-18", "2026-07-28"]}, "--protocol-version 2025-06-18"),
-        (-32022, {"supported": ["2026-07-28"]}, "2026-07-28 has none, and is not spoken here yet"),
+        (-32022, {"supported": ["2026-07-28"]}, "--era modern"),
         (-32601, None, "may speak 2026-07-28 only"),
         (-32000, None, "may need arguments or settings"),
     ],

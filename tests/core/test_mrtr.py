@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from tests.core.modern import ALL, FORM, HELD, ROOTS, SAMPLE, Modern, done
 from tests.core.talk import every, only, sent
 from workbench.core.actions import Abandon, Action, Continued, PolicyAnswered, Settled
-from workbench.core.conversation import Completed, Late, Odd, PeerCancelled, PeerRequest, Policy, Send
+from workbench.core.conversation import (
+    Completed,
+    Late,
+    Odd,
+    PeerCancelled,
+    PeerRequest,
+    Policy,
+    Progressed,
+    Send,
+)
 from workbench.core.jsonrpc import decode
 from workbench.core.mrtr import MAX_ROUNDS, asking, retry
 
@@ -234,7 +243,7 @@ def test_progress_of_a_later_round_is_progress_of_the_call() -> None:
     id, _ = talk.send("tools/call", '{"name":"t"}')
     (again,) = sent(talk.asked(id, None, "s"))
     token = again["params"]["_meta"]["progressToken"]
-    (told,) = talk.tell("notifications/progress", {"progressToken": token, "progress": 1})
+    told = only(Progressed, talk.tell("notifications/progress", {"progressToken": token, "progress": 1}))
     assert told.id == id
 
 

@@ -13,7 +13,17 @@ from tests.core.hostile import bodies
 from tests.core.modern import HELD, META, REVISION, Modern, discovered, done
 from tests.core.talk import every, only, sent
 from workbench.core.actions import Abandon, EraFound, Remarked
-from workbench.core.conversation import Action, Completed, Late, Notified, Odd, Policy, Send, StateChanged
+from workbench.core.conversation import (
+    Action,
+    Completed,
+    Late,
+    Notified,
+    Odd,
+    Policy,
+    Progressed,
+    Send,
+    StateChanged,
+)
 from workbench.core.lifecycle import State
 
 
@@ -261,7 +271,7 @@ def test_progress_is_told_of_the_call_it_belongs_to() -> None:
     talk.ready()
     id, body = talk.send("tools/call", '{"name":"t"}')
     token = body["params"]["_meta"]["progressToken"]
-    (told,) = talk.tell("notifications/progress", {"progressToken": token, "progress": 1})
+    told = only(Progressed, talk.tell("notifications/progress", {"progressToken": token, "progress": 1}))
     assert told == (id, 1.0, None, None, talk.seq)
 
 

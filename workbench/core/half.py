@@ -56,7 +56,7 @@ class ClientHalf:
         self.instructions: str | None = None
         #: The level of log messages last asked for.
         self.log_level: str | None = None
-        self.calls = calls or Calling(first_id, self.timeouts)
+        self.calls = Calling(first_id, self.timeouts) if calls is None else calls
         self._asked = Asked(
             policy or Policy(),
             self.capabilities,

@@ -89,10 +89,8 @@ def _refused(message: Message, offer: str) -> Verdict:
 
 
 _OFFER = "Offer one of them, e.g. --protocol-version {}."
-_NO_HANDSHAKE = (
-    f"Use a release of the server that has a handshake: {STATELESS} has none, and is not spoken here yet."
-)
-_UNKNOWN = f"It may speak {STATELESS} only, which is not spoken here yet, or be no MCP server."
+_NO_HANDSHAKE = f"Connect with --era modern: {STATELESS} begins without a handshake."
+_UNKNOWN = f"It may speak {STATELESS} only (connect with --era modern), or be no MCP server."
 _LOOK = "Look at the answer in the frame log; the server may need arguments or settings."
 
 
