@@ -40,8 +40,8 @@ def listening(command: list[str], *arguments: str) -> Iterator[str]:
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        assert process.poll() is None, f"{process.args} ended with {process.returncode}"
+        assert process.poll() is None, f"{process.args!r} ended with {process.returncode}"
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.02)
-    raise AssertionError(f"{process.args} does not listen on {port} after {PATIENCE} s")
+    raise AssertionError(f"{process.args!r} does not listen on {port} after {PATIENCE} s")

@@ -14,6 +14,7 @@ from tests.wire.stage import until
 from workbench.core import jsonrpc
 from workbench.core.frame import Channel, Direction
 from workbench.errors import UsageError
+from workbench.wire.serving_gate import place
 from workbench.wire.serving_http import Manner, serve_http
 from workbench.wire.transport import Client
 
@@ -276,3 +277,75 @@ async def test_every_request_and_answer_is_tapped_below_the_parser() -> None:
     assert sent[2:] == [b'{"jsonrpc":"2.0","id":2,"method":"ping","a":1,"a":2}', b"no json \xff"]
     assert [stream.status for stream in sink.streams.values()] == [200, 202, 200, 400]
     assert {stream.closed_how for stream in sink.streams.values()} == {"end"}
+
+
+async def test_the_session_that_is_idle_longest_makes_room_for_a_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workbench.wire.serving_site.MOST_CLIENTS", 2)
+    async with over_http() as (url, sink), raw(url) as one, raw(url) as two, raw(url) as three:
+        await one.handshake()
+        await two.handshake()
+        assert (await one.post(message("ping"))).status_code == 200
+        await three.handshake()
+        assert (await two.post(message("ping"))).status_code == 404
+        assert (await one.post(message("ping"))).status_code == 200
+    assert [event["state"] for event in sink.events("session")] == ["granted", "granted", "ended", "granted"]
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_request_harms_nobody() -> None:
+    async with over_http() as (url, _), raw(url) as client:
+        port = httpx.URL(url).port or 0
+        head = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{"
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(head)
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(b"no http at all\r\n\r\n")
+            assert (await stream.receive()).startswith(b"HTTP/1.1 400")
+        await client.handshake()
+
+
+async def test_a_body_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.wire.serving_exchange.LARGEST_BODY", 1000)
+    async with over_http() as (url, _), raw(url) as client:
+        assert (await client.post(call("x" * 1000))).status_code == 413
+
+
+async def test_a_client_that_does_not_read_loses_the_oldest_and_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workbench.wire.serving_outgoing.WAITING_EVENTS", 10)
+
+    async def serve(client: Client) -> None:
+        for number in range(15):
+            client.send(jsonrpc.notification("notifications/message", str(number)))
+        await echo(client)
+
+    async with over_http(serve) as (url, sink), raw(url) as client:
+        await client.handshake()
+        async with client.listening() as events:
+            first = await events.next()
+            assert first is not None
+            assert json.loads(first.data)["params"] == 5
+    assert len(sink.events("undelivered")) == 5
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "port"),
+    [
+        ("127.0.0.1:0", "127.0.0.1", 0),
+        ("8080", "127.0.0.1", 8080),
+        (":8080", "127.0.0.1", 8080),
+        ("localhost", "localhost", 0),
+        ("http://localhost:9/mcp", "localhost", 9),
+        ("[::1]:7", "::1", 7),
+    ],
+)
+def test_an_address_is_a_host_and_a_port(address: str, host: str, port: int) -> None:
+    assert place(address, anywhere=False) == (host, port)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:x", "127.0.0.1:99999", "[::1:7"])
+def test_what_is_no_address_is_told(address: str) -> None:
+    with pytest.raises(UsageError, match="is no address to serve at"):
+        place(address, anywhere=True)

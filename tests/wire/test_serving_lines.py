@@ -123,3 +123,22 @@ def _read_line(descriptor: int) -> bytes:
     while not line.endswith(b"\n"):
         line += os.read(descriptor, 65536)
     return line
+
+
+async def test_what_is_sent_to_a_client_that_is_gone_is_told() -> None:
+    gone = anyio.Event()
+
+    async def serve(client: Client) -> None:
+        while await client.receive() is not None:
+            pass
+        client.send(b"late")
+        gone.set()
+
+    seen = MemorySink()
+    async with serve_memory("here", serve, taps(seen)):
+        async with running(HERE) as (connection, _):
+            await until(lambda: seen.units)
+            await connection.close()
+        with anyio.fail_after(20):
+            await gone.wait()
+    assert [event["bytes"] for event in seen.events("undelivered")] == [4]

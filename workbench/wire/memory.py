@@ -41,7 +41,15 @@ class _Place:
 
     def come(self, lines: MemoryObjectSendStream[bytes]) -> LineClient:
         """A client comes; what is sent to it goes into ``lines``."""
-        client = LineClient("", self._taps(""), lines.send_nowait, lines.close)
+        tap = self._taps("")
+
+        def write(line: bytes) -> None:
+            try:
+                lines.send_nowait(line)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                tap.process("undelivered", bytes=len(line), why="the client is gone")
+
+        client = LineClient("", tap, write, lines.close)
         ended = self.clients[client] = anyio.Event()
         self._group.start_soon(self._attend, client, ended)
         return client
@@ -119,8 +127,9 @@ async def open_memory(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[Mem
             yield transport
         finally:
             tap.process("stdin_closed")
-            client.inbox.close()
             group.cancel_scope.cancel()
+            lines[1].close()
+            client.inbox.close()
 
 
 class _Memory:

@@ -49,6 +49,11 @@ class HttpClient:
         if self.own is not None and self.own.key is not None:
             self._kept[self.own.key] = self.own
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is asked and nothing listens."""
+        return not self._open and (self.own is None or self.own.carrier is None)
+
     async def receive(self) -> Received | None:
         return await self.inbox.take()
 

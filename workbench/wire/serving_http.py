@@ -13,6 +13,7 @@ Source: "Streamable HTTP" (2025-03-26 to 2026-07-28), "HTTP with SSE" (2024-11-0
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -29,6 +30,9 @@ from workbench.wire.transport import Serve, Serving, Taps
 
 #: The largest head of a request, in bytes; arguments may be repeated in it.
 LARGEST_HEAD = 256 * 1024
+
+# What uvicorn has to say about odd requests goes into the log, if there is one, and never to stderr.
+logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 #: How long answers that are on their way have when we stop serving (seconds).
 PARTING = 2

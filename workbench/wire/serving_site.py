@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route, Router
 
 from workbench.core.jsonrpc import Decoded, decode
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from workbench.wire.serving_http import Manner
 
-#: Clients that are served at once; one more is refused with 503.
+#: Clients that are served at once; most clients never end their sessions.
 MOST_CLIENTS = 1_000
 
 #: Since when priming events are expected ("Streamable HTTP", 2025-11-25).
@@ -71,10 +72,24 @@ class Site:
         return client
 
     def tap(self, name: str) -> Tap:
-        """The tap of a client that comes now. Raises ``Refused`` when there are too many."""
+        """The tap of a client that comes now. The session that has been idle longest makes room where
+        there is none. Raises ``Refused`` when there is no such session."""
         if len(self._clients()) >= MOST_CLIENTS:
-            raise Refused(503, f"{MOST_CLIENTS} clients are served already; end a session first.")
+            idle = next((each for each in self.sessions.values() if each.is_idle), None)
+            if idle is None:
+                raise Refused(503, f"{MOST_CLIENTS} clients are served already; end a session first.")
+            idle.tap.process("session", state="ended", id=idle.session, why="room was needed")
+            idle.close()
+            self.sessions.pop(idle.session, None)
         return self._taps(name)
+
+    def session(self, exchange: Exchange) -> HttpClient | None:
+        """The client whose session a request names; sessions are in the order of their last use."""
+        key = exchange.header("mcp-session-id") or ""
+        client = self.sessions.pop(key, None)
+        if client is not None:
+            self.sessions[key] = client
+        return client
 
     def place(self, name: str) -> HttpClient:
         """The client that everybody is who comes to this path."""
@@ -103,7 +118,7 @@ class Site:
         await attend(self._serve, client)
         client.close()
         client.ended.set()
-        del among[key]
+        among.pop(key, None)
 
 
 class _Endpoint:
@@ -118,6 +133,8 @@ class _Endpoint:
         try:
             check_origin(exchange, self._site.manner.hosts, self._site.manner.anywhere)
             await self._answer(self._site, exchange, scope.get("path_params", {}).get("name", ""))
+        except ClientDisconnect:
+            pass  # it left before all of its request was there, so there is nobody to answer
         except Refused as refused:
             if exchange.tap is None:
                 exchange.begin(self._site.door)
@@ -167,7 +184,7 @@ async def _post(site: Site, exchange: Exchange, name: str) -> None:
     decoded = decode(body)
     version = offered(decoded)
     session = exchange.header("mcp-session-id")
-    client = site.place(name) if not site.manner.sessions else site.sessions.get(session or "")
+    client = site.session(exchange) if site.manner.sessions else site.place(name)
     comes = client is None and session is None and version is not None
     with _refusing(site, exchange, client, body):
         check_media(exchange, body=True, wanted=EITHER)
@@ -210,7 +227,7 @@ def _check_legacy(exchange: Exchange, decoded: Decoded) -> None:
 
 
 def _session(site: Site, exchange: Exchange) -> HttpClient:
-    client = site.sessions.get(exchange.header("mcp-session-id") or "")
+    client = site.session(exchange)
     if client is None:
         raise _sessionless(exchange)
     return client
