@@ -17,6 +17,7 @@ from workbench.core.inflight import MAX_OPEN
 from workbench.core.jsonrpc import INLINE_BYTES
 from workbench.core.lifecycle import State
 from workbench.core.logbook import MAX_ENTRIES, MAX_LOG_TEXT
+from workbench.core.view import FindingCounts
 
 
 def view_of(tape: Tape) -> ConnectionView:
@@ -137,13 +138,16 @@ def test_latency_is_that_of_the_last_answer(tape: Tape) -> None:
     assert view_of(tape).latency_ns == 6 * TICK_NS
 
 
-def test_errors_count_error_answers_failed_tools_and_stray_lines(tape: Tape) -> None:
+def test_errors_count_error_answers_and_failed_tools_and_findings_stray_lines(tape: Tape) -> None:
     tape.ask(1, "tools/call")
     tape.fail(1, -32602, "x")
     tape.ask(2, "tools/call")
     tape.reply(2, {"content": [], "isError": True})
     tape.to_client(b"Server v1 up on stdin")
-    assert view_of(tape).errors == 3
+    assert view_of(tape).errors == 2
+    fold = ConnectionFold(1)
+    fold.found("error")
+    assert fold.snapshot().findings == FindingCounts(error=1)
 
 
 def test_requests_of_the_server_are_pending_until_answered_or_cancelled(tape: Tape) -> None:

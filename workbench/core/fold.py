@@ -163,8 +163,6 @@ class ConnectionFold:
     # Messages
 
     def _on_messages(self, frame: Frame, decoded: Decoded) -> None:
-        if frame.kind is Kind.INVALID and frame.direction is Direction.TO_CLIENT:
-            self._errors += 1
         for event in self._pairing.take(frame, decoded):
             if isinstance(event, Opened):
                 if event.exchange.direction is Direction.TO_SERVER:

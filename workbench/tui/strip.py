@@ -142,7 +142,9 @@ class ConnectionStrip(Widget):
         if detail >= 2 and ready and view.latency_ns is not None:
             bits.append(Bit(f" {figures.duration(view.latency_ns)}", "quiet"))
         if view.errors and detail >= 1:
-            bits += [Bit(f" {marks.finding}", "finding"), Bit(str(view.errors), "quiet")]
+            bits += [Bit(f" {marks.failed}", "failed"), Bit(f" {view.errors}", "quiet")]
+        if (found := view.findings.error + view.findings.warning) and detail >= 1:
+            bits += [Bit(f" {marks.finding}", "finding"), Bit(f" {figures.count(found)}", "quiet")]
         return [*bits, Bit(" ")]
 
     def _squeezed(self, room: int) -> list[Bit]:
@@ -170,7 +172,8 @@ class ConnectionStrip(Widget):
 
 
 def _face(view: ConnectionView) -> object:
-    return (view.number, view.name, view.state, view.errors, view.latency_ns, view.exit_code, view.signal)
+    told = (view.errors, view.findings, view.latency_ns, view.exit_code, view.signal)
+    return (view.number, view.name, view.state, told)
 
 
 def _cells(line: Line) -> int:
