@@ -13,7 +13,7 @@ from workbench.core.policy import Policy
 from workbench.core.received import MAX_TASKS, PAGE, ReceivedTasks
 from workbench.core.rules import rule_from
 
-ALL = {
+ALL: dict[str, Any] = {
     "sampling": {},
     "elicitation": {},
     "tasks": {

@@ -90,7 +90,7 @@ def test_what_asks_for_a_task_names_milliseconds_or_nothing() -> None:
 
 
 def test_a_server_that_does_not_declare_tasks_is_doubted() -> None:
-    declared = {"tasks": {"requests": {"tools": {"call": {}}}}}
+    declared: dict[str, Any] = {"tasks": {"requests": {"tools": {"call": {}}}}}
     assert task_doubts("tools/call", declared) == []
     assert "tasks.requests.tools.call" in task_doubts("tools/call", {"tasks": {}})[0]
 

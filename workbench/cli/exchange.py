@@ -27,18 +27,28 @@ MOST_FINDINGS = 5
 GLANCE = 0.1
 
 
-async def exchange(connection: Connection, method: str, params: str | None, as_json: bool) -> int:
-    """Send a request, wait for its end and show it; returns the exit status.
+async def exchange(
+    connection: Connection,
+    method: str,
+    params: str | None,
+    as_json: bool,
+    *,
+    task: bool = False,
+    ttl: float | None = None,
+) -> int:
+    """Send a request, wait for its end and show it; returns the exit status. With ``task`` it is
+    sent to be made a task that is kept for ``ttl`` seconds, and the task's result is waited for.
 
     A session that the server has forgotten in the meantime is begun anew, once: the request was
     refused for that and nothing else, so it can be sent again. Raises ``ConnectionFailed``.
     """
-    call, outcome = await _ended(connection, method, params)
+    before = list(connection.dealings.remarks)
+    call, outcome = await _ended(connection, method, params, task, ttl)
     if outcome.how == "lost" and connection.view.state == "session_lost":
         output.note(f"mcp-workbench: {outcome.why} It is connected again, and {method} is repeated.")
         connection = await connection.reconnect()
         await connection.ready()
-        call, outcome = await _ended(connection, method, params)
+        call, outcome = await _ended(connection, method, params, task, ttl)
     remarks = [*before, *call.remarks, *_findings(connection, call, outcome)]
     if as_json:
         output.json_document(as_data(call, outcome, remarks))
@@ -47,9 +57,12 @@ async def exchange(connection: Connection, method: str, params: str | None, as_j
     return status(outcome)
 
 
-async def _ended(connection: Connection, method: str, params: str | None) -> tuple[Call, Outcome]:
+async def _ended(
+    connection: Connection, method: str, params: str | None, task: bool, ttl: float | None
+) -> tuple[Call, Outcome]:
     """Send a request and wait for its end. Being cancelled cancels it."""
-    call = connection.call(method, params, timeout=connection.target.timeouts.request)
+    timeout = connection.target.timeouts.request
+    call = connection.call(method, params, timeout=timeout, task=task, ttl=ttl)
     try:
         async with anyio.create_task_group() as tasks:
             if sys.stderr.isatty():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,8 +44,30 @@ def with_connection(target: Target, work: Work, record: str | None, *, listing: 
 
 
 async def _run(target: Target, work: Work, record: str | None, listing: bool) -> int:
+    from workbench.cli.questions import ASKED, attend, on_a_terminal
     from workbench.session import Session
 
-    async with Session.open(record=bool(record), path=record, origin="command") as session:
+    held = ASKED if on_a_terminal() else ()
+    async with Session.open(record=bool(record), path=record, origin="command", held=held) as session:
         connection = session.connect(target, listing=listing)
-        return await work(session, connection)
+        if not held:
+            return await work(session, connection)
+        return await _beside(partial(work, session, connection), partial(attend, session, connection))
+
+
+async def _beside(work: Callable[[], Awaitable[int]], other: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Do ``work`` while ``other`` goes on beside it; what it raises comes out as it is."""
+    import anyio
+
+    failure: Exception | None = None
+    status = 0
+    async with anyio.create_task_group() as group:
+        group.start_soon(other)
+        try:
+            status = await work()
+        except Exception as error:
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return status

@@ -41,10 +41,14 @@ def probe(ctx: click.Context, as_json: bool, record: str | None) -> int:
         await connection.close()
         view = connection.view
         found = connection.findings
+        remarks = list(connection.dealings.remarks)
         if as_json:
-            output.json_document(as_data(view, found, ok=failure is None))
+            data = as_data(view, found, ok=failure is None)
+            output.json_document({**data, "remarks": remarks} if remarks else data)
         else:
             print_report(view, found)
+            for remark in remarks:
+                output.note(f"mcp-workbench: {remark}")
         if failure is not None:
             raise failure
         if view.why:
