@@ -29,6 +29,12 @@ _SHOWN = {
     "colon": ":",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "plus": "+",
+    "minus": "-",
     "escape": "esc",
     "pageup": "page up",
     "pagedown": "page down",
@@ -200,8 +206,67 @@ def _table() -> Iterator[Command]:
         "logs live",
         hint=80,
     )
+    # Side by side.
+    yield of(
+        "send_to_all",
+        "a",
+        "send to all",
+        "Send to all connections that stand side by side",
+        "beside live",
+        avoids="to_all",
+        hint=68,
+    )
+    yield of("send_to_one", "a", "send to one", "Send to this connection only", "beside live to_all", hint=68)
+    yield of("open_answer", "enter", "open whole", "Open the answer whole", "compared", hint=90, own=True)
+    yield of("difference", "n", "next difference", "Go to the next difference", "compared", hint=80, own=True)
+    yield of(
+        "only_different",
+        "d",
+        "differences only",
+        "Leave out the lines that are the same, or show them again",
+        "compared",
+        hint=75,
+        own=True,
+    )
+    yield of("cancel_all", "X", "cancel all", "Cancel the call everywhere", "running_together", hint=84)
+    yield of(
+        "page_on",
+        "right_square_bracket",
+        "more columns",
+        "Show the columns that do not fit",
+        "beside paged",
+        hint=57,
+    )
+    yield of("page_back", "left_square_bracket", "columns before", "Show the columns before", "beside paged")
+    yield of("column_next", "greater_than_sign", "next column", "Go to the next column", "beside", hint=56)
+    yield of("column_before", "less_than_sign", "column before", "Go to the column before", "beside")
+    yield of(
+        "columns_pane",
+        "right_curly_bracket",
+        "next pane",
+        "The next pane in the columns",
+        "beside",
+        hint=15,
+    )
+    yield of(
+        "columns_pane_before", "left_curly_bracket", "pane before", "The pane before in the columns", "beside"
+    )
+    yield of("add_column", "plus", "add column", "Put one more connection beside these", "addable", hint=14)
+    yield of("drop_column", "minus", "drop column", "Take this column out", "droppable", hint=13)
     # Anywhere.
+    yield of(
+        "connect_found", "enter", "connect", "Connect to this server", "empty list live", hint=97, own=True
+    )
     yield of("target", "enter", "type a target", "Type a target to connect to", "empty live", hint=96)
+    yield of(
+        "found",
+        "down",
+        "choose",
+        "Choose a server of the config files",
+        "empty found live",
+        avoids="list",
+        hint=95,
+    )
     yield of("demo", "d", "demo", "Open the demo server", "empty live", hint=95)
     yield of("cancel", "x", "cancel", "Cancel the running call", "running", hint=85)
     yield of(
@@ -228,15 +293,32 @@ def _table() -> Iterator[Command]:
     yield of(
         "reconnect", "c", "connect again", "Connect to the same target again", "live connection", hint=35
     )
-    yield of("new", "n", "new", "Connect to one more target", "live connection", avoids="text", hint=25)
+    yield of(
+        "new", "n", "new", "Connect to one more target", "live connection", avoids="text compared", hint=25
+    )
+    yield of(
+        "beside",
+        "b",
+        "side by side",
+        "Two to four connections next to each other, or one again",
+        "several",
+        hint=27,
+    )
     yield of("keep", "k", "keep", "Keep the session as a fixture: sessions/NAME.jsonl", "keepable", hint=45)
     yield of("size", "f", "frame log", "The frame log: small, half, whole", avoids="empty", hint=28)
     yield of("copy", "y", "copy", "Copy to the terminal's clipboard (OSC 52)", "source", hint=22)
     yield of("save", "w", "save", "Save to a file", "source", hint=21)
     yield of("refresh", "", "list again", "Read the server's lists again", "live ready")
     yield of("disconnect", "", "close", "End the connection; it stays with its history", "live connection")
-    yield of("next_pane", "right_square_bracket", "next pane", "The next pane", avoids="empty", hint=15)
-    yield of("previous_pane", "left_square_bracket", "pane before", "The pane before", avoids="empty")
+    yield of(
+        "next_pane",
+        "right_square_bracket",
+        "next pane",
+        "The next pane",
+        avoids="empty beside",
+        hint=15,
+    )
+    yield of("previous_pane", "left_square_bracket", "pane before", "The pane before", avoids="empty beside")
     for name, title in PANES:
         yield of(f"pane_{name}", "", title.lower(), f"{title}: show this pane", avoids="empty")
     for digit in range(1, 10):

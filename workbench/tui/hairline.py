@@ -11,10 +11,11 @@ from workbench.tui.palette import palette_of
 
 
 class Hairline(Widget):
-    """A vertical line where it is one cell wide, else blank."""
+    """A vertical line where it is two or three cells wide, else blank."""
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 - every row is the same
-        if self.size.width != 3:
+        if self.size.width not in (2, 3):
             return Strip.blank(self.size.width, self.rich_style)
-        line = Segment(f" {marks_of(self).hairline} ", palette_of(self).style("hairline"))
+        text = f" {marks_of(self).hairline} "[: self.size.width]
+        line = Segment(text, palette_of(self).style("hairline"))
         return Strip([line]).apply_style(self.rich_style)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from workbench.core.view import Item
     from workbench.tui.heads import Heads
 
 
@@ -24,6 +25,19 @@ class Said(Message):
         self.bad = bad
 
 
+class Call(Message):
+    """An item is to be called. ``connection`` is the one whose pane it was filled in on, ``arguments``
+    and ``params`` are JSON text, as they are to go out."""
+
+    def __init__(self, connection: int, item: Item, method: str, params: str, arguments: str) -> None:
+        super().__init__()
+        self.connection = connection
+        self.item = item
+        self.method = method
+        self.params = params
+        self.arguments = arguments
+
+
 class Show(Message):
     """A body is to be shown whole. ``title`` is as a peer wrote it."""
 
@@ -31,6 +45,10 @@ class Show(Message):
         super().__init__()
         self.title = title
         self.body = body
+
+
+class Entered(Message):
+    """The focus has gone to another of the columns that stand side by side."""
 
 
 class Hints(Message):

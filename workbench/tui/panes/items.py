@@ -17,7 +17,7 @@ from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
 from workbench.tui.lines import Fixed, Line, Lines
 from workbench.tui.marks import marks_of
-from workbench.tui.messages import Hints, Said, Show
+from workbench.tui.messages import Call, Hints, Said, Show
 from workbench.tui.panes.filtered import FilteredRows
 from workbench.tui.panes.item_head import definition, head_lines, why_nothing
 from workbench.tui.panes.item_rows import keyed, nothing, row_of
@@ -292,16 +292,11 @@ class ItemsPane(Pane):
         view = self.current
         if view is None or not self.desk.live:
             return
-        if view.state is not State.READY:
-            words = view.state.value.replace("_", " ")
-            self.post_message(Said(f"{view.name} is {words}, so nothing was sent; c connects again.", True))
-            return
         method, params = self.request_of(item, arguments)
-        self.desk.call(view.number, item.name, method, params)
+        self.post_message(Call(view.number, item, method, params, arguments))
         fields = self.form.query_one(FieldKeys)
         if fields.editing:
             fields.action_done()
-        self._show_run()
 
     @on(Form.Changed)
     def _changed(self, message: Form.Changed) -> None:
@@ -320,6 +315,12 @@ class ItemsPane(Pane):
     def start(self) -> None:
         self.list.display = True
         self.list.rows.focus()
+
+    def resume(self) -> None:
+        if self.item is not None and self.takes_arguments(self.item):
+            self.form.start()
+        else:
+            self.start()
 
     def words(self) -> set[str]:
         words = {"items", "filter"}

@@ -30,6 +30,10 @@ class Pane(Vertical):
     def start(self) -> None:
         """Take the focus."""
 
+    def resume(self) -> None:
+        """Take the focus again, after a look at what came of it."""
+        self.start()
+
     def words(self) -> set[str]:
         """What the pane says of itself, for the table of commands."""
         return set()

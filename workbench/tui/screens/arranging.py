@@ -39,9 +39,12 @@ class Arranging(Hearing):
         whole = self.pane_name == "frames" or self.dock_size == "whole"
         showing = self.has_class("detail")
         detail.display = showing
+        split = self.split
+        if self.columns is not None:
+            self.columns.display = split is not None and not showing
         for name, pane in self.panes.items():
-            pane.display = name == self.pane_name and not showing and not empty
-        self._lay_out(whole and not showing, "half" if whole else self.dock_size)
+            pane.display = name == self.pane_name and not showing and not empty and split is None
+        self._lay_out(whole and not showing and split is None, "half" if whole else self.dock_size)
 
     def _lay_out(self, whole: bool, size: str) -> None:
         width, height = self.size
@@ -50,7 +53,8 @@ class Arranging(Hearing):
         work.set_class(column, "column")
         work.set_class(whole, "whole")
         dock = self.query_one(Dock)
-        dock.display = not self.has_class("empty") and (whole or size != "small" or height >= LOW)
+        wanted = whole or size != "small" or height >= LOW
+        dock.display = wanted and self.split is None and not self.has_class("empty")
         self.query_one("#between").display = dock.display and not whole
         if whole or column:
             dock.styles.height = "1fr"

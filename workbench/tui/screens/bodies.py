@@ -11,6 +11,7 @@ from workbench.tui.dock import Dock
 from workbench.tui.heads import Heads, heads_of
 from workbench.tui.messages import Body, Said
 from workbench.tui.screens.part import Part
+from workbench.tui.widgets.frame_log import FrameLog
 
 
 class Bodies(Part):
@@ -75,6 +76,11 @@ class Bodies(Part):
         if message.seq == seq:
             self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads)
 
+    @property
+    def frames(self) -> FrameLog:
+        """The frame log that is in view."""
+        return self.query_one(Dock).frames
+
     def source(self) -> tuple[str, bytes] | None:
         """What ``y`` and ``w`` take: what is in view."""
         detail = self.query_one(Detail)
@@ -88,7 +94,7 @@ class Bodies(Part):
 
     def _body(self) -> bytes:
         found = self.source()
-        row = self.query_one(Dock).frames.row
+        row = self.frames.row
         if found is not None and not found[1] and row is not None and self.desk.reader is not None:
             return self.desk.reader.body(row.seq)
         return found[1] if found is not None else b""

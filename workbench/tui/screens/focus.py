@@ -13,6 +13,7 @@ _FOCUS = {
     "FrameLog": "log",
     "TextView": "text",
     "Lines": "lines",
+    "ComparedLines": "compared",
     "LineInput": "line",
 }
 

@@ -11,15 +11,16 @@ from workbench.core.lifecycle import State
 from workbench.tui.ask import Ask
 from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
 from workbench.tui.detail import Detail
+from workbench.tui.empty import Empty
 from workbench.tui.messages import Hints
-from workbench.tui.screens.doing import Doing
+from workbench.tui.screens.beside import Beside
 from workbench.tui.screens.focus import focus_words
 from workbench.tui.status import NoticeLine, StatusLine
 
 _KEYS = sorted({key for command in COMMANDS if not command.own for key in command.keys})
 
 
-class Keys(Doing):
+class Keys(Beside):
     """Asks the table of commands which keys work now."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,10 +37,11 @@ class Keys(Doing):
         if pane is not None:
             words |= pane.words()
         words |= self.query_one(Detail).words()
-        if self.pane_name == "frames" or "log" in words:
+        words |= self.split_words()
+        if (self.pane_name == "frames" or "log" in words) and self.split is None:
             words.add("filter")
         if view is None:
-            words.add("empty")
+            words |= {"empty"} | self.query_one(Empty).words()
         else:
             words.add("connection")
             if view.state is State.READY:
@@ -98,8 +100,7 @@ class Keys(Doing):
     def hints(self) -> None:
         """Show the keys that work now."""
         if self.query_one(Ask).open:
-            hints = [("enter", "ok"), ("esc", "back")]
-            self.query_one(StatusLine).show(hints, ())
+            self.query_one(StatusLine).show(self.query_one(Ask).hints, ())
             return
         typing = self.typing
         able = [command for command in self.available() if command.hint and command.keys]

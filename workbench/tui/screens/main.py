@@ -101,6 +101,7 @@ class MainScreen(Arranging):
         """Show everything as it is now."""
         views = self.desk.views
         self._keep_place(views)
+        self.keep_place()
         view = self.view
         waiting = len(self.desk.inbox)
         words = self.desk.opening or "no connection"
@@ -109,7 +110,9 @@ class MainScreen(Arranging):
         was_empty = self.has_class("empty")
         self.set_out(views)
         pane = self.pane
-        if pane is not None:
+        if self.split is not None:
+            self.show_columns()
+        elif pane is not None:
             pane.show(view)
             if was_empty and not self.has_class("empty"):
                 pane.start()
