@@ -16,6 +16,7 @@ from tests.peers.fixtures import (
     memory_command,
     peers_are_required,
     time_command,
+    typescript_command,
 )
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "git_command",
     "memory_command",
     "time_command",
+    "typescript_command",
 ]
 
 PEER_FIXTURES = frozenset(__all__)

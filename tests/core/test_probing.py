@@ -177,10 +177,11 @@ def test_ids_go_on_and_a_late_answer_to_the_probe_is_late() -> None:
     (offer,) = sent(talk.start())
     assert (offer["method"], offer["id"]) == ("initialize", 2)
     assert talk.conversation.state is State.INITIALIZING
-    talk.reply(2, {"protocolVersion": "2025-11-25", "capabilities": {}})
-    assert talk.conversation.state is State.READY
-    assert only(Late, talk.reply(1, discovered())).id == 1
-    assert talk.conversation.state is State.READY
+    agreed = talk.reply(2, {"protocolVersion": "2025-11-25", "capabilities": {}})
+    assert only(StateChanged, agreed).state is State.READY
+    late = talk.reply(1, discovered())
+    assert only(Late, late).id == 1
+    assert not every(StateChanged, late)
 
 
 def test_a_late_refusal_of_the_probe_changes_nothing() -> None:

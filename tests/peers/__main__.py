@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 
-from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer
+from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer, typescript_peer
 
 
 def main() -> int:
     try:
         commands = [npm_peer(name) for name in ("everything", "filesystem", "memory")]
+        commands.append(typescript_peer())
         commands += [python_peer(requirement) for requirement in PYTHON_PEERS]
     except PeerUnavailable as trouble:
         print(trouble, file=sys.stderr)

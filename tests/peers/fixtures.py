@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer
+from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer, typescript_peer
 
 
 def peers_are_required() -> bool:
@@ -44,6 +44,12 @@ def filesystem_command(tmp_path: Path) -> list[str]:
 def memory_command() -> list[str]:
     """``@modelcontextprotocol/server-memory``; set ``MEMORY_FILE_PATH`` to keep tests apart."""
     return _or_skip(lambda: npm_peer("memory"))
+
+
+@pytest.fixture(scope="session")
+def typescript_command() -> list[str]:
+    """A server of the official TypeScript SDK that speaks both eras."""
+    return _or_skip(typescript_peer)
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,17 @@ def npm_peer(name: str) -> list[str]:
     return [str(node_folder() / "node"), str(script)]
 
 
+def typescript_peer() -> list[str]:
+    """The command of a server of the official TypeScript SDK, in both eras, over stdio."""
+    folder = npm_folder("typescript-sdk", TYPESCRIPT_SDK)
+    # A script finds packages from where it stands.
+    script = folder / "server.mjs"
+    wanted = (Path(__file__).parent / "typescript.mjs").read_text(encoding="utf-8")
+    if not script.exists() or script.read_text(encoding="utf-8") != wanted:
+        script.write_text(wanted, encoding="utf-8")
+    return [str(node_folder() / "node"), str(script)]
+
+
 def npm_folder(name: str, packages: tuple[str, ...]) -> Path:
     """The folder whose ``node_modules`` hold these packages."""
     return _once(name, "\n".join(packages), lambda into: _install_npm(into, packages))

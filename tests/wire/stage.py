@@ -16,6 +16,7 @@ from workbench.config import Target
 from workbench.core.actions import Outcome
 from workbench.core.frame import Channel, Direction, Stream, Unit
 from workbench.wire.connection import Connection
+from workbench.wire.eras import Verdicts
 
 
 class MemorySink:
@@ -80,7 +81,12 @@ class Listener:
 
 @asynccontextmanager
 async def running(
-    target: Target, sink: MemorySink | None = None, *, held: Collection[str] = (), listing: bool = False
+    target: Target,
+    sink: MemorySink | None = None,
+    *,
+    held: Collection[str] = (),
+    listing: bool = False,
+    verdicts: Verdicts | None = None,
 ) -> AsyncIterator[tuple[Connection, MemorySink]]:
     """A connection in a task of its own; closed when the context is left."""
     sink = sink or MemorySink()
@@ -94,6 +100,7 @@ async def running(
         client_info=info,
         held=held,
         listing=listing,
+        verdicts=verdicts,
     )
     async with anyio.create_task_group() as group:
         group.start_soon(connection.run)

@@ -80,6 +80,8 @@ class Life:
     async def run(self) -> None:
         """Start the server, talk to it, end it. Never raises but for a cancellation."""
         try:
+            if self.conversation.era_found:
+                self._tap.process("era", era=self.conversation.era, found=self.conversation.era_found)
             again = not self.stopping.is_set()
             while again:
                 again = await self._converse()
@@ -180,10 +182,10 @@ class Life:
         sentence = f"{found.found[:1].upper()}{found.found[1:]}."
         if found.era == "auto":
             self._eras.refuted()
-        else:
+        elif found.era != before.era or not before.era_found:
             self._tap.process("era", era=found.era, found=sentence)
         if found.era == before.era:
-            before.era_found = sentence
+            before.era_found = before.era_found or sentence
             return
         now = time.monotonic()
         self.conversation = self._eras.after(found, before)
