@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.abc
 
 from workbench.cli import output
 from workbench.core.arguments import value
@@ -209,15 +210,16 @@ async def _interrupts(stop: Callable[[], object]) -> AsyncIterator[None]:
     """Ctrl-C stops the question and nothing else; afterwards it means what it meant before."""
     before = signal.getsignal(signal.SIGINT)
 
-    async def watch() -> None:
+    async def watch(*, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            task_status.started()
             async for _ in signals:
                 sys.stderr.write("\n")
                 stop()
 
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(watch)
+            await group.start(watch)
             yield
             group.cancel_scope.cancel()
     finally:
