@@ -8,6 +8,7 @@ import click
 
 from workbench.cli import output
 from workbench.cli.targets import TargetCommand, target_line
+from workbench.core.printable import printable
 
 if TYPE_CHECKING:
     from workbench.config.looking import Look
@@ -111,7 +112,7 @@ def allow(name: str, configs: tuple[str, ...], as_json: bool) -> int:
         return 0
     agree([seen.target])
     for line in asked_lines(seen.target):
-        output.note(f"  {line}")
+        output.note(f"  {printable(line)}")
     return _told(as_json, consent_path(), f"agreed to @{name} of {seen.entry.where}, remembered in", name)
 
 

@@ -32,7 +32,8 @@ def secrets_of(target: Target) -> dict[str, str]:
     for name, value in given:
         # The recorder looks for what is called a secret.
         name = name if is_secret_name(name) else f"secret-{name}"
-        if value and value not in found.values():
+        # The recorder asks each value's name, so one that stands under a plain name is given twice.
+        if value and not any(value == known and is_secret_name(other) for other, known in found.items()):
             found[unique_name(name, found)] = value
     return found
 
