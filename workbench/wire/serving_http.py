@@ -17,16 +17,17 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import NamedTuple
 
 import anyio
 import uvicorn
 
-from workbench.core.methods import HANDSHAKE_REVISIONS, REVISIONS
 from workbench.errors import UsageError
 from workbench.wire.serving_gate import place
-from workbench.wire.serving_site import Site
+from workbench.wire.serving_routes import application
+from workbench.wire.serving_site import PLAIN, Manner, Site
 from workbench.wire.transport import Serve, Serving, Taps
+
+__all__ = ["PLAIN", "Manner", "serve_http"]
 
 #: The largest head of a request, in bytes; arguments may be repeated in it.
 LARGEST_HEAD = 256 * 1024
@@ -34,32 +35,11 @@ LARGEST_HEAD = 256 * 1024
 # What uvicorn has to say about odd requests goes into the log, if there is one, and never to stderr.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
+#: Connections that wait to be taken.
+BACKLOG = 128
+
 #: How long answers that are on their way have when we stop serving (seconds).
 PARTING = 2
-
-
-class Manner(NamedTuple):
-    """How is served.
-
-    ``eras`` are those that are answered. ``answers`` is ``auto`` (JSON for an answer that comes
-    alone, else events), ``sse`` or ``json``. ``sessions`` off serves the handshake era without ids, as a
-    place. ``streams`` off refuses GET, and with it ``resumes``: event ids, priming events (``primes``)
-    and streams that are taken up again. ``versions`` are those of the stateless era. ``anywhere`` lets
-    other machines come, ``hosts`` are names by which they may.
-    """
-
-    eras: tuple[str, ...] = ("legacy", "modern")
-    answers: str = "auto"
-    sessions: bool = True
-    streams: bool = True
-    resumes: bool = True
-    primes: bool = False
-    versions: tuple[str, ...] = REVISIONS[len(HANDSHAKE_REVISIONS) :]
-    anywhere: bool = False
-    hosts: tuple[str, ...] = ()
-
-
-PLAIN = Manner()
 
 
 @asynccontextmanager
@@ -103,7 +83,7 @@ class _Server(uvicorn.Server):
 
 def _configuration(site: Site) -> uvicorn.Config:
     return uvicorn.Config(
-        site,
+        application(site),
         http="h11",
         ws="none",
         lifespan="off",
@@ -119,10 +99,20 @@ def _configuration(site: Site) -> uvicorn.Config:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, _, _, _, name = socket.getaddrinfo(
+        family, kind, _, _, name = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(name[:2], family=family, backlog=128)
+        # The loop switches Nagle's delay off only for sockets that say they are of TCP, and an answer
+        # that is written in two pieces would wait 40 ms for it.
+        listening = socket.socket(family, kind, socket.IPPROTO_TCP)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(name)
+            listening.listen(BACKLOG)
+        except OSError:
+            listening.close()
+            raise
+        return listening
     except OSError as error:
         raise UsageError(
             f"nothing can be served at {host}:{port} ({error.strerror or error}); choose another port,"
