@@ -14,6 +14,7 @@ from workbench.core.conversation import (
     Late,
     Notified,
     Odd,
+    Policy,
     Progressed,
     Send,
     StateChanged,
@@ -139,6 +140,26 @@ def test_progress_does_not_restart_the_timeout_past_the_maximum() -> None:
     assert talk.conversation.next_deadline() == 100
     outcome = only(Completed, talk.tick(100)).outcome
     assert "the most a request may take" in outcome.why
+
+
+def test_a_call_does_not_time_out_while_the_peer_waits_for_our_answer_but_at_its_maximum() -> None:
+    method = "elicitation/create"
+    policy = Policy(held=[method])
+    limits = Timeouts(request=60, maximum=200)
+    talk = Talk(policy=policy, capabilities={"elicitation": {}}, timeouts=limits)
+    talk.ready()
+    talk.call()
+    talk.ask("q", method, {"message": "?"})
+    assert talk.tick(70) == []
+    talk.conversation.answer('"q"', "{}")
+    assert talk.conversation.next_deadline() == 130
+    assert "no progress for 60 s" in only(Completed, talk.tick(130)).outcome.why
+    talk.call()
+    talk.ask("r", method, {"message": "?"})
+    assert every(Completed, talk.tick(195)) == []
+    talk.tick(255)
+    talk.tick(315)
+    assert "after 200 s, the most a request may take" in only(Completed, talk.tick(330)).outcome.why
 
 
 def test_a_long_timeout_of_the_user_is_not_cut_by_the_maximum() -> None:

@@ -44,10 +44,10 @@ def with_connection(target: Target, work: Work, record: str | None, *, listing: 
 
 
 async def _run(target: Target, work: Work, record: str | None, listing: bool) -> int:
-    from workbench.cli.questions import ASKED, attend, on_a_terminal
-    from workbench.session import Session
+    from workbench.cli.questions import attend, on_a_terminal
+    from workbench.session.live import ANSWERABLE, Session
 
-    held = ASKED if on_a_terminal() else ()
+    held = ANSWERABLE if on_a_terminal() else ()
     async with Session.open(record=bool(record), path=record, origin="command", held=held) as session:
         connection = session.connect(target, listing=listing)
         if not held:

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from workbench.session import Session
     from workbench.wire.connection import Connection
 
-#: What a person is asked for; the rest is answered or declined by itself.
-ASKED = ("sampling/createMessage", "elicitation/create")
-
 #: Choices of an enum that are shown.
 MAX_CHOICES = 50
 

@@ -100,8 +100,12 @@ class Calling:
     def next_deadline(self) -> float | None:
         return self._pending.next_deadline()
 
-    def expired(self, now: float) -> list[tuple[Pending, Outcome]]:
-        """End the requests whose time is over; returns them with their outcomes."""
+    def expired(self, now: float, *, waited_for: bool = False) -> list[tuple[Pending, Outcome]]:
+        """End the requests whose time is over; returns them with their outcomes. Where we are
+        ``waited_for``, because the peer has asked something and has no answer yet, only those end
+        that have reached their hard maximum."""
+        if waited_for:
+            self._pending.put_off(now)
         ended: list[tuple[Pending, Outcome]] = []
         for call in self._pending.expired(now):
             keep(self._given_up, call.id, None, MAX_REMEMBERED)
@@ -199,7 +203,7 @@ def level_of(params: str | None) -> str | None:
 
 def _why(call: Pending, now: float) -> str:
     # The limits, not the time that passed: nobody set 60.003 seconds.
-    if call.progress == -math.inf:
+    if call.progress == -math.inf and call.deadline == call.started + call.timeout:
         return f"No answer to {call.method} within {call.timeout:.3g} s."
     if now >= call.hard:
         limit = call.hard - call.started

@@ -203,9 +203,11 @@ class Conversation(ClientHalf):
         return self.calls.next_deadline()
 
     def tick(self, now: float) -> list[Action]:
-        """End the requests whose time is over."""
+        """End the requests whose time is over. A person who thinks about what the server asked is no
+        reason to give up what it asked that for."""
         actions: list[Action] = []
-        for call, ended in self.calls.expired(now):
+        waited_for = self.state is State.READY and bool(self._asked.open)
+        for call, ended in self.calls.expired(now, waited_for=waited_for):
             if call.id == self._initialize:
                 actions += self.happened(
                     Event.TIMED_OUT,

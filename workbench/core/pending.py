@@ -99,6 +99,13 @@ class PendingCalls:
                 return deadline
         return None
 
+    def put_off(self, now: float) -> None:
+        """It is not the peer that is waited for: what would be over begins anew, up to its hard
+        maximum."""
+        for call in self._by_id.values():
+            if call.deadline <= now:
+                self.restart(call, now)
+
     def expired(self, now: float) -> list[Pending]:
         """Remove and return the requests whose time is over."""
         over: list[Pending] = []

@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup
 
 from workbench.config import Target, display, secrets_of, target_name, unique_name
 from workbench.core.frame import Clock
+from workbench.core.rules import Rule
 from workbench.session.announcing import Announcer, Listener
 from workbench.store.reader import Reader
 from workbench.store.recorder import PRODUCT, SYSTEM, Recorder
@@ -50,6 +51,7 @@ class Session:
         self.troubles: list[str] = []
         self.ended_how = "closed"
         self._announcer = announcer
+        self._rules: tuple[Rule, ...] = ()
         self._verdicts: Verdicts = {}
         self._group: TaskGroup | None = None
         self._signal = 0
@@ -146,6 +148,12 @@ class Session:
         """The connections that no other one has taken the place of, in order."""
         return [connection for connection in self.connections.values() if connection.successor is None]
 
+    def add_rule(self, rule: Rule) -> None:
+        """Let a rule answer on every connection, those to come too, after the rules of its own."""
+        self._rules = (*self._rules, rule)
+        for connection in self.current:
+            connection.add_rule(rule, last=True)
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call this with every ``Change`` from now on, in the session's loop; it must not block.
         Returns what ends that."""
@@ -158,6 +166,8 @@ class Session:
         """
         name = target.name or target_name(target)
         taken = [connection.name for connection in self.current]
+        if self._rules:
+            target = target.model_copy(update={"rules": (*target.rules, *self._rules)})
         return self._begin(target, unique_name(name, taken), listing, None)
 
     async def close_connections(self) -> None:

@@ -251,11 +251,12 @@ class Connection:
         sentences without full stops. It can be sent all the same."""
         return result_faults(asked.method, asked.params, result)
 
-    def add_rule(self, rule: Rule) -> None:
-        """Let a rule answer from now on, before those there are, and after connecting again too. It
-        also answers what waits in the inbox and is meant for it."""
-        self.target = self.target.model_copy(update={"rules": (rule, *self.target.rules)})
-        self.conversation.policy.rules.insert(0, rule)
+    def add_rule(self, rule: Rule, *, last: bool = False) -> None:
+        """Let a rule answer from now on, before those there are (or after them), and after connecting
+        again too. It also answers what waits in the inbox and is meant for it."""
+        rules = (*self.target.rules, rule) if last else (rule, *self.target.rules)
+        self.target = self.target.model_copy(update={"rules": rules})
+        self.conversation.policy.rules[:] = rules
         for id_text in list(self.inbox):
             actions = self.conversation.reconsider(id_text, time.monotonic())
             self._life.perform(actions)
