@@ -50,7 +50,7 @@ RELATED_TASK = "io.modelcontextprotocol/related-task"
 _GIVEN_UP = ("timeout", "unanswered")
 
 #: One of them is in every process event that matters here.
-_TELLING = (b'"timeout"', b'"unanswered"', b'"next"')
+_TELLING = (b'"timeout"', b'"unanswered"', b'"next"', b'"fallback"')
 
 #: Frames that are no message whatever their body looks like.
 _CARRIED = frozenset((Kind.HTTP, Kind.SSE))
@@ -211,11 +211,19 @@ class Pairing:
         stream, following = event.get("stream"), event.get("next")
         if isinstance(stream, int) and isinstance(following, int):
             self._carried.follows(frame.connection, stream, following)
+        if event.get("event") == "fallback":
+            self._again(frame.connection)
         if event.get("event") not in _GIVEN_UP:
             return []
         key = (frame.connection, Direction.TO_SERVER, str(event.get("id")))
         exchange = self._give_up(key, frame.seq)
         return [GaveUp(exchange)] if exchange else []
+
+    def _again(self, connection: int) -> None:
+        """The older transport is tried: what was asked in vain is sent again, as it was."""
+        for key in [key for key in self.open if key[:2] == (connection, Direction.TO_SERVER)]:
+            for exchange in list(self.open[key]):
+                self._close(key, exchange)
 
     def _owner(self, frame: Frame, message: Message) -> tuple[Exchange | None, str]:
         """What an unsolicited message belongs to: an exchange the *other* side began."""

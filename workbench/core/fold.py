@@ -35,7 +35,7 @@ __all__ = ["ConnectionFold", "ConnectionView", "Item", "LogEntry", "OpenCall", "
 MAX_LEVELS = 100
 
 #: Process events with which whatever was open ends.
-_ENDING = ("exited", "closed", "failed", "restart")
+_ENDING = ("exited", "closed", "failed", "restart", "fallback")
 
 #: Frames of HTTP that hold no message.
 _CARRIED = frozenset((Kind.HTTP, Kind.SSE))
@@ -306,7 +306,8 @@ class ConnectionFold:
             self._handshake_done = False
         elif event.get("event") == "era" and event.get("era") == "modern":
             self._discovered()
-        if event.get("event") in _ENDING and self._story.state in (*OVER, State.STARTING):
+        over = self._story.state in (*OVER, State.STARTING) or event.get("event") == "fallback"
+        if event.get("event") in _ENDING and over:
             self._inflight.clear()
 
     def _on_note(self, frame: Frame, event: dict[str, Any]) -> None:

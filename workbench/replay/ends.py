@@ -33,7 +33,7 @@ class Ends:
         """What the server did by itself (``EOF`` or ``END``) and its exit status, if it did."""
         event = _event(frame.body)
         what = event.get("event")
-        if what == "signal" or (what == "stdin_closed" and not self._hung_up):
+        if what in ("signal", "closed") or (what == "stdin_closed" and not self._hung_up):
             self._client_left = True
         elif what == "stdout_closed" and not self._client_left and not self._ended:
             # A client closes stdin on this, so what comes now is still the server's doing.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.core.exchanges import Answered, Event, Exchange, Opened, Pairing, Told
+from workbench.core.exchanges import Answered, Event, Exchange, GaveUp, Opened, Pairing, Told
 from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import Message, id_text
 from workbench.core.peek import peek
@@ -37,6 +37,7 @@ from workbench.replay.cues import (
 )
 from workbench.replay.ends import Ends
 from workbench.replay.hanging import Hanger
+from workbench.replay.proper import proper
 from workbench.replay.reading import params_of, read
 from workbench.replay.spans import items
 
@@ -53,7 +54,7 @@ def build(frames: Iterable[Frame], *, at_once: bool = True) -> Script:
     With ``at_once`` off it reads only as far as it takes to answer ``initialize``.
     """
     builder = _Builder()
-    rest = iter(frames)
+    rest = proper(frames)
     if not at_once and builder.take_handshake(rest):
         builder.script.more = lambda: builder.take_all(rest)
     else:
@@ -97,7 +98,8 @@ class _Builder:
             cues = self._only(self._pairing.candidates(frame))
             self._hanger.hang(cues, self._hanger.piece(frame, STDERR, frame.body))
         elif frame.kind in _WITHOUT_PLACE:
-            self._drop(f"{frame.kind.name} frames have no place on stdio and are left out.")
+            carried = "AUTH" if frame.kind is Kind.AUTH else "HTTP"
+            self._drop(f"{carried} frames that hold no message have no place on stdio and are left out.")
         elif frame.direction is Direction.TO_SERVER:
             self._client(frame)
         elif frame.direction is Direction.TO_CLIENT:
@@ -204,7 +206,11 @@ class _Builder:
         if cue.method == "initialize" and self.script.revision is None:
             version = peek(event.message, "result", "protocolVersion")
             self.script.revision = version if isinstance(version, str) else None
-        self._hanger.hang([cue], piece._replace(what=ANSWER, id=event.message.id, method=cue.method))
+        if event.message.id is None:
+            # Over HTTP the stream said which request it answers; on lines only an id does.
+            piece = piece._replace(body=b'{"id":null,' + piece.body.lstrip()[1:])
+        identity = event.message.id or "null"
+        self._hanger.hang([cue], piece._replace(what=ANSWER, id=identity, method=cue.method))
 
     def _unasked(self, event: Opened | Told, piece: Piece, candidates: list[Exchange]) -> None:
         message = event.message
@@ -231,7 +237,12 @@ class _Builder:
     # Around it
 
     def _process(self, frame: Frame) -> None:
-        self._pairing.take(frame)
+        for event in self._pairing.take(frame):
+            if isinstance(event, GaveUp) and b'"unanswered"' in frame.body:
+                # The transport could not bring an answer: the mock says so, and nobody waits.
+                cue = self._cues.get(event.exchange.key)
+                if cue is not None:
+                    self._hanger.hang([cue], self._hanger.piece(frame, STOP)._replace(method=cue.method))
         done = self._ends.take(frame)
         if done is not None:
             what, code = done

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from workbench.core.exchanges import Answered, Pairing
 from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import decode
+from workbench.replay.proper import proper
 from workbench.replay.reading import read
 from workbench.replay.report import STOPS, Report, sentence
 from workbench.replay.script import build
@@ -48,7 +49,7 @@ class Verdict(NamedTuple):
 
 def selfcheck(frames: Iterable[Frame]) -> Verdict:
     """Check one connection's frames."""
-    kept = list(frames)
+    kept = list(proper(frames))
     client = _Client(kept)
     for frame in kept:
         client.play(frame)
