@@ -17,6 +17,7 @@ from workbench.tui.desk import Desk, Inquiry, Post, Prepared, Sign
 from workbench.tui.runs import Run
 
 if TYPE_CHECKING:
+    from workbench.check.rule import Finding
     from workbench.config import Settings, Target
     from workbench.config.looking import Look
     from workbench.config.servers import FileServers
@@ -118,6 +119,13 @@ class LiveDesk(Desk):
     @property
     def views(self) -> Sequence[ConnectionView]:
         return [connection.view for connection in self._connections()]
+
+    def findings(self, seq: int) -> Sequence[Finding]:
+        if self._thread is not None:
+            for connection in list(self._thread.session.connections.values()):
+                if found := connection.findings_of(seq):
+                    return found
+        return ()
 
     @property
     def height(self) -> int:

@@ -19,6 +19,7 @@ from workbench.tui.palette import Role
 from workbench.tui.runs import Run, Runs
 
 if TYPE_CHECKING:
+    from workbench.check.rule import Finding
     from workbench.config import Target
     from workbench.config.inputs import Input
     from workbench.config.looking import Look
@@ -119,6 +120,10 @@ class Desk:
     @property
     def sign(self) -> Sign:
         return Sign("")
+
+    def findings(self, seq: int) -> Sequence[Finding]:
+        """What the checks have found on a frame, as far as it is at hand."""
+        return ()
 
     @property
     def inbox(self) -> Sequence[Inquiry]:

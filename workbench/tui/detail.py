@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -10,8 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from workbench.check.rule import Finding
+from workbench.tui.broken import lines
 from workbench.tui.heads import Heads
 from workbench.tui.lines import Bit, Fixed, Line
+from workbench.tui.marks import marks_of
 from workbench.tui.widgets.json_view import TextView
 
 
@@ -27,6 +31,7 @@ class Detail(Vertical):
         self.title = ""
         self.seq: int | None = None
         self.heads: Heads | None = None
+        self.findings: Sequence[Finding] = ()
         self._body = b""
         self._at_heads = False
 
@@ -34,8 +39,16 @@ class Detail(Vertical):
         yield self.head
         yield self.text
 
-    def show(self, title: str, body: bytes, seq: int | None = None, heads: Heads | None = None) -> None:
+    def show(
+        self,
+        title: str,
+        body: bytes,
+        seq: int | None = None,
+        heads: Heads | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> None:
         self.title, self.seq, self.heads, self._body = title, seq, heads, body
+        self.findings = findings
         if self._at_heads and heads is not None:
             # Who looks through the heads of frame after frame goes on to see heads.
             self.text.show_text(heads.text())
@@ -66,7 +79,11 @@ class Detail(Vertical):
 
     def _lay(self) -> None:
         about = [] if self.heads is None or self._at_heads else self.heads.lines()
-        self.head.lay(lambda width: [self._head(width), *about])
+        self.head.lay(lambda width: [self._head(width), *about, *self._broken(width)])
+
+    def _broken(self, width: int) -> list[Line]:
+        """What is wrong with the frame, on a third of the place at most."""
+        return lines(self.findings, width, self.size.height // 3, marks_of(self)) if self.findings else []
 
     def _head(self, width: int) -> Line:
         status = f"heads   {self.text.status}" if self._at_heads else self.text.status

@@ -31,6 +31,7 @@ class Dock(Vertical):
         self.frames = FrameLog()
         self._reader: object = None
         self._only: int | None = None
+        self._found = 0
 
     def compose(self) -> ComposeResult:
         yield self.head
@@ -43,6 +44,11 @@ class Dock(Vertical):
         if reader is not None and reader is not self._reader:
             self._reader = reader
             self.frames.open(reader, self.desk.height, follow=self.desk.live or reader.live)
+        self.frames.findings = self.desk.findings
+        found = sum(view.findings.total for view in self.desk.views)
+        if found != self._found and not self.desk.live:  # a live frame has them before it is shown
+            self._found = found
+            self.frames.refresh()
         self.frames.grew(self.desk.height)
         self._lay()
 

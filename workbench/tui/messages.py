@@ -3,11 +3,13 @@ reads the desk."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from workbench.check.rule import Finding
     from workbench.core.view import Item
     from workbench.tui.heads import Heads
 
@@ -65,11 +67,19 @@ class Kept(Message):
 
 
 class Body(Message):
-    """The body of a frame, fetched in a thread, with the heads it came with."""
+    """The body of a frame, fetched in a thread, with the heads it came with and what is wrong with it."""
 
-    def __init__(self, seq: int, title: str, body: bytes, heads: Heads | None = None) -> None:
+    def __init__(
+        self,
+        seq: int,
+        title: str,
+        body: bytes,
+        heads: Heads | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> None:
         super().__init__()
         self.seq = seq
         self.title = title
         self.body = body
         self.heads = heads
+        self.findings = findings

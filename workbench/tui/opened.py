@@ -6,6 +6,9 @@ import threading
 import time
 from collections.abc import Sequence
 
+from workbench.check.noted import Noted
+from workbench.check.recorded import Recorded
+from workbench.check.rule import Finding
 from workbench.core.actions import Outcome
 from workbench.core.fold import ConnectionFold
 from workbench.core.frame import ANSWERS, Direction, Frame, Kind, Stream
@@ -20,6 +23,9 @@ from workbench.tui.runs import Run
 EVERY = 0.1
 LOOK_AGAIN = 0.3
 
+#: Frames whose findings are kept at hand, about 1 kB each.
+MAX_FOUND = 20_000
+
 #: Requests whose end is looked for, as the runs of their items.
 RUN_METHODS = ("tools/call", "resources/read", "prompts/get")
 
@@ -33,6 +39,8 @@ class RecordingDesk(Desk):
         self._only = only
         self._folds: dict[int, ConnectionFold] = {}
         self._heads: dict[int, Stream] = {}
+        self._checks = Recorded()
+        self._noted = Noted(MAX_FOUND)
         self._shown: tuple[ConnectionView, ...] = ()
         self._height = reader.height()
         self._read = 0
@@ -73,6 +81,9 @@ class RecordingDesk(Desk):
         live = self.reader is not None and self.reader.live
         return Sign("FOLLOWING" if live else "RECORDING", "quiet", self._height)
 
+    def findings(self, seq: int) -> Sequence[Finding]:
+        return self._noted.of(seq)
+
     @property
     def source(self) -> tuple[str, int | None] | None:
         return None if self.reader is None else (self.reader.path, self.reader.session)
@@ -104,6 +115,7 @@ class RecordingDesk(Desk):
             if fold is not None and self._heads.get(stream.number) != stream:
                 self._heads[stream.number] = stream
                 fold.stream(stream)
+                self._checks.head(stream)
 
     def _read_on(self, reader: Reader) -> None:
         if self._read >= self._height:
@@ -116,6 +128,7 @@ class RecordingDesk(Desk):
             fold = self._folds.get(frame.connection)
             if fold is not None:
                 fold.advance(frame)
+                self._note(fold, self._checks.take(frame))
                 self._find_run(frame)
             if time.monotonic() - shown > EVERY:
                 self._show()
@@ -126,6 +139,11 @@ class RecordingDesk(Desk):
     def _show(self) -> None:
         self._shown = tuple(fold.snapshot() for fold in self._folds.values())
         self.changed()
+
+    def _note(self, fold: ConnectionFold, found: Sequence[Finding]) -> None:
+        self._noted.add(found)
+        for finding in found:
+            fold.found(finding.rule.severity)
 
     def _find_run(self, frame: Frame) -> None:
         if frame.method not in RUN_METHODS or frame.name is None:

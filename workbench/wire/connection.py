@@ -105,6 +105,10 @@ class Connection:
         """What the checks have found on this connection: the last of them, oldest first."""
         return tuple(self._life.publisher.findings)
 
+    def findings_of(self, seq: int) -> Sequence[Finding]:
+        """What they have found on one frame, if that is not too long ago; from any thread."""
+        return self._life.publisher.findings.of(seq)
+
     @property
     def inbox(self) -> dict[str, PeerRequest]:
         """The server's requests that wait for a user, by the JSON text of their id."""

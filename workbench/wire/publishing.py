@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from workbench.check.checker import Checker
+from workbench.check.noted import Noted
 from workbench.check.rule import Finding
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Frame, Stream, StreamSink
@@ -17,8 +17,8 @@ from workbench.core.jsonrpc import Decoded
 #: Changes within this time are published and told as one (seconds).
 TOLD_EVERY = 0.03
 
-#: Findings that are kept at hand; the sink has them all.
-MAX_FINDINGS = 1_000
+#: Frames whose findings are kept at hand; the sink has them all.
+MAX_FOUND = 1_000
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,13 +26,13 @@ _LOG = logging.getLogger(__name__)
 class Publisher:
     """Folds and checks frames in the connection's loop. ``changed(seq)`` is called there, merged,
     after the view that contains the frame ``seq`` has been published. ``findings`` are the last ones
-    of the checks, oldest first."""
+    of the checks."""
 
     def __init__(
         self, fold: ConnectionFold, changed: Callable[[int], None], sink: StreamSink | None = None
     ) -> None:
         self.last_seq = 0
-        self.findings: deque[Finding] = deque(maxlen=MAX_FINDINGS)
+        self.findings = Noted(MAX_FOUND)
         self._fold = fold
         self._sink = sink
         self._checker: Checker | None = Checker()
@@ -85,8 +85,8 @@ class Publisher:
             _LOG.exception("the checks of connection %s end here", self._published.name)
             self._checker = None
             return
+        self.findings.add(found)
         for finding in found:
-            self.findings.append(finding)
             self._fold.found(finding.rule.severity)
             if self._sink is not None and finding.seq:
                 self._sink.finding(finding.seq, finding.rule.id, finding.rule.severity, finding.pointer)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from workbench.check.rule import Finding
 from workbench.errors import WorkbenchError
 from workbench.tui.aside import aside
 from workbench.tui.ask import Ask
+from workbench.tui.broken import findings_of
 from workbench.tui.copying import copied, save
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
@@ -27,6 +31,7 @@ class Bodies(Part):
         *,
         focus: bool = True,
         heads: Heads | None = None,
+        findings: Sequence[Finding] = (),
     ) -> None:
         """Show a body whole, in the place of the pane."""
         detail = self.query_one(Detail)
@@ -34,7 +39,7 @@ class Bodies(Part):
             self.before_detail = self.focused
             self.add_class("detail")
             self.look()
-        detail.show(title, body, seq, heads)
+        detail.show(title, body, seq, heads, findings)
         if focus:
             detail.text.focus()
         self.hints()
@@ -62,11 +67,12 @@ class Bodies(Part):
             try:
                 frame = reader.frame(seq)
                 stream = reader.stream(frame.stream) if frame.stream else None
+                found = findings_of(self.desk.findings(seq), next(iter(reader.rows([seq])), None))
             except WorkbenchError as error:
                 return Said(str(error), True)
             what = [frame.kind.name.lower(), frame.method or "", frame.name or ""]
             title = f"#{seq}  {' '.join(word for word in what if word)}"
-            return Body(seq, title, frame.body, heads_of(frame, stream))
+            return Body(seq, title, frame.body, heads_of(frame, stream), found)
 
         aside(self, fetch)
 
@@ -74,7 +80,8 @@ class Bodies(Part):
         message.stop()
         seq, focus = self._wanted_frame
         if message.seq == seq:
-            self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads)
+            found = message.findings
+            self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads, findings=found)
 
     @property
     def frames(self) -> FrameLog:

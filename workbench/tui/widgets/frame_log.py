@@ -11,6 +11,7 @@ one go.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -20,6 +21,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.timer import Timer
 
+from workbench.check.rule import Finding
 from workbench.core.frame import Row
 from workbench.tui import figures
 from workbench.tui.aside import tell
@@ -80,6 +82,8 @@ class FrameLog(LineList):
         self._timer: Timer | None = None
         self._told = ""
         self.syncs = 0
+        #: What the checks have found on a frame, beside what its row knows of it.
+        self.findings: Callable[[int], Sequence[Finding]] = lambda _: ()
 
     # What goes down.
 
@@ -285,6 +289,8 @@ class FrameLog(LineList):
             pen.segments += self.cursor_mark(index)
             pen.cell(figures.count(seq), columns.seq, right=True)
             return pen.segments
+        if found := self.findings(seq):
+            row = row._replace(findings=tuple(each.rule.id for each in found))
         mark, role = warning(row, self.marks)
         pen.segments += self.cursor_mark(index, mark, role, pinned=seq in self._pinned)
         draw_row(pen, row, columns, self.marks, self._time(index, row, columns), is_open(row))
