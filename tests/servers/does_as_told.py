@@ -5,6 +5,7 @@ The tool's ``text`` is a JSON array of steps, done in order:
     {"send": MESSAGE}        write this message
     {"answer": ID}           wait until the client has answered this id
     {"hear": METHOD}         wait until the client has sent this method
+    {"env": NAME}            tell a variable of the environment
 
 The arguments of the program: capabilities (JSON), and errors by method (JSON, optional).
 """
@@ -12,6 +13,7 @@ The arguments of the program: capabilities (JSON), and errors by method (JSON, o
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,6 +32,8 @@ def call(id: object, params: Params) -> None:
     for step in json.loads(params["arguments"]["text"]):
         if "send" in step:
             send({"jsonrpc": "2.0", **step["send"]})
+        elif "env" in step:
+            heard.append({"method": "env", "value": os.environ.get(step["env"])})
         elif "answer" in step:
             _until(
                 incoming, heard, lambda each, step=step: "method" not in each and each["id"] == step["answer"]
