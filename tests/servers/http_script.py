@@ -158,6 +158,8 @@ class _Reader:
                 self._rest += await self._stream.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 return None
+            if not self._rest[:1].isalpha():  # no HTTP, but TLS
+                return None
         head, _, self._rest = self._rest.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
         order = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in lines))

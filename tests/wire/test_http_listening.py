@@ -366,3 +366,30 @@ async def test_the_other_stream_stays_while_an_answer_is_asked_for_again() -> No
         await until(lambda: told(stage, "stream") == ["open"])
         assert text_of(await call_tool(stage.connection, "x")) == "both"
         assert told(stage, "stream") == ["open"]
+
+
+async def test_no_request_is_sent_before_the_server_can_ask_on_the_stream() -> None:
+    order: list[str] = []
+
+    async def listens(asked: Asked, wire: Wire) -> None:
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+        order.append("listening")
+        await wire.write(EVENTS)
+        await wire.gone()
+
+    def calls(asked: Asked) -> bytes:
+        order.append("called")
+        return tells("x")(asked)
+
+    async with connected({"GET": listens, "tools/call": calls}) as stage:
+        await stage.says()
+        assert order == ["listening", "called"]
+
+
+async def test_a_stream_whose_head_does_not_come_holds_up_no_request() -> None:
+    async def silent(asked: Asked, wire: Wire) -> None:
+        await wire.gone()
+
+    async with connected({"GET": silent, "tools/call": tells("all the same")}) as stage:
+        assert await stage.says() == "all the same"

@@ -17,6 +17,7 @@ from tests.wire.stage import MemorySink, running, until
 from workbench.core.frame import Channel
 from workbench.core.lifecycle import State
 from workbench.errors import ConnectionFailed
+from workbench.wire import http_requests
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +56,17 @@ async def test_tls_to_a_port_that_does_not_speak_it_fails_at_that_step() -> None
         state, sentence = await fails(site.url.replace("http:", "https:"), sink)
     assert state is State.UNREACHABLE
     assert "use http://" in sentence
+    assert sink.events("unreachable")[0]["step"] == "tls"
+
+
+async def test_tls_that_never_begins_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_requests, "CONNECT", 0.5)
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        sink = MemorySink()
+        state, sentence = await fails(f"https://127.0.0.1:{port}/mcp", sink)
+    assert state is State.UNREACHABLE
+    assert f"127.0.0.1:{port} was reached, but did not begin TLS in time" in sentence
     assert sink.events("unreachable")[0]["step"] == "tls"
 
 

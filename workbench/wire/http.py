@@ -48,6 +48,10 @@ PROMPTED_AT_ONCE = 16
 #: How long a request waits for the handshake to be taken before it is sent all the same (seconds).
 SETTLING = 5.0
 
+#: How long after that it waits for the stream on which the server asks (seconds). Servers lose what they
+#: ask before it is there; some send its head only with the first event.
+LISTENING_FIRST = 0.5
+
 #: How long an answer may take that comes on another stream than its request's, which has ended (seconds).
 ELSEWHERE = 1.0
 
@@ -138,7 +142,7 @@ class HttpTransport:
             self._failed(post, failure.trouble)
         finally:
             self._prompted -= post.prompted
-            if post.method == "notifications/initialized":
+            if post.method == "notifications/initialized" and not post.accepted:
                 self._accepted.set()
             if post.outgoing.how == "failed":
                 post.outgoing.closed()
@@ -173,11 +177,16 @@ class HttpTransport:
 
     def _on_head(self, post: Post, answer: Answer) -> None:
         if post.method == "notifications/initialized" and answer.succeeded:
-            self._accepted.set()
-            reading = Reading(self._tap, self._received)
-            self._group.start_soon(self._listening.keep, reading)
+            self._group.start_soon(self._listening.keep, Reading(self._tap, self._received))
+            self._group.start_soon(self._settle, self._accepted)
+            post.accepted = True
         elif post.method == "subscriptions/listen" and answer.is_events:
             self._stream(answer, "open", status=answer.status)
+
+    async def _settle(self, accepted: anyio.Event) -> None:
+        with anyio.move_on_after(LISTENING_FIRST):
+            await self._listening.begun.wait()
+        accepted.set()
 
     def _on_end(self, post: Post, answer: Answer, why: str) -> None:
         if post.method != "subscriptions/listen":

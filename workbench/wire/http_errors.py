@@ -50,6 +50,8 @@ def place_of(url: httpx.URL) -> str:
 def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> Trouble:
     """What an exception means. ``answered``: the head of the answer had come."""
     place = place_of(url)
+    if isinstance(error, httpx.ConnectTimeout):
+        return _too_slow(place, error)
     for cause in _causes(error):
         if isinstance(cause, socket.gaierror):
             why = f"The name {url.host} cannot be resolved ({cause.strerror or cause})."
@@ -59,9 +61,6 @@ def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> 
         if isinstance(cause, ConnectionRefusedError):
             why = f"Nothing listens on {place}: the connection was refused."
             return Trouble(why, "Start the server, or correct the port in the URL.", "tcp")
-    if isinstance(error, httpx.ConnectTimeout):
-        why = f"No connection to {place} came about in time."
-        return Trouble(why, "Check the host, and whether a firewall is in between.", "tcp")
     if isinstance(error, httpx.ProxyError):
         why = f"The proxy of the environment did not let the request through to {place} ({error})."
         return Trouble(why, "Check HTTP_PROXY and HTTPS_PROXY, or name the host in NO_PROXY.")
@@ -82,6 +81,14 @@ def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> 
         return Trouble(why, "Send the request again.")
     why = f"The connection to {place} broke before an answer came ({_said(error)})."
     return Trouble(why, "Whether the server has acted on it is unknown; look before sending it again.")
+
+
+def _too_slow(place: str, error: httpx.ConnectTimeout) -> Trouble:
+    if any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+        why = f"{place} was reached, but did not begin TLS in time."
+        return Trouble(why, "Check whether the port speaks TLS, or use http:// if it does not.", "tls")
+    why = f"No connection to {place} came about in time."
+    return Trouble(why, "Check the host, and whether a firewall is in between.", "tcp")
 
 
 def _tls_trouble(place: str, error: ssl.SSLError) -> Trouble:

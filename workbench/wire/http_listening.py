@@ -39,6 +39,8 @@ class Listening:
     def __init__(self, requests: Requests, session: HttpSession, tap: Tap) -> None:
         #: The number of the stream that is open for what the server says on its own, 0 for none.
         self.open = 0
+        #: Set when it is known for the first time whether there is such a stream.
+        self.begun = anyio.Event()
         self._requests = requests
         self._session = session
         self._tap = tap
@@ -62,6 +64,7 @@ class Listening:
         outgoing = self._requests.begin("GET", self._session.other(headers), number=number)
         try:
             async with self._requests.answer(outgoing) as answer:
+                self.begun.set()
                 if not answer.is_events:
                     return await self._refused(answer)
                 self.open = answer.stream
@@ -81,6 +84,7 @@ class Listening:
             return failure.trouble.why
         finally:
             self.open = 0
+            self.begun.set()
 
     async def _refused(self, answer: Answer) -> str | None:
         body, _ = await answer.body(LONGEST_REFUSAL)

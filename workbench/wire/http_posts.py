@@ -34,6 +34,8 @@ class Post:
         self.prompted = send.about.startswith("policy ")
         #: Cancelled or timed out: late answers are read, but nothing more is done to get one.
         self.given_up = False
+        #: The server has taken it, and listening has begun for what follows.
+        self.accepted = False
         #: Set when nothing waits any more.
         self.done = anyio.Event()
         self.scope = anyio.CancelScope()
