@@ -85,3 +85,27 @@ def test_the_lines_that_use_a_fixture_name_it() -> None:
     command, client = uses("sessions/weather.jsonl")
     assert command == "mcp-workbench replay server sessions/weather.jsonl"
     assert '"replay", "server", "sessions/weather.jsonl"' in client
+
+
+HTTP = Path(__file__).parent / "recordings" / "http.jsonl"
+
+
+def test_a_range_of_an_http_recording_keeps_the_streams_it_came_on(tmp_path: Path) -> None:
+    with Reader.open(str(HTTP)) as reader:
+        first = next(row for row in reader.window(1, 99) if row.name == "slow_report")
+        answer = reader.window(first.pair or 0, first.pair or 0)[0]
+    kept = keep(str(HTTP), "part", Part(first=first.seq, last=answer.seq), str(tmp_path))
+    assert "initialize" in methods(kept.path)
+    assert kept.replays, kept.checked
+    with Reader.open(kept.path) as reader:
+        streams = {stream.number for stream in reader.streams()}
+        used = {frame.stream for frame in reader.frames() if frame.stream}
+    assert streams == used
+    assert answer.stream in streams
+    assert 12 not in streams
+
+
+def test_a_whole_http_recording_is_kept_with_all_its_streams_and_replays(tmp_path: Path) -> None:
+    kept = keep(str(HTTP), "whole", folder=str(tmp_path))
+    assert Path(kept.path).read_bytes() == HTTP.read_bytes()
+    assert kept.replays, kept.checked

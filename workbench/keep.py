@@ -73,7 +73,7 @@ def keep(source: str, name: str, part: Part = WHOLE, folder: str = FOLDER) -> Ke
     """
     path = fixture_path(name, folder)
     with Reader.open(source, session=part.session) as reader:
-        numbers = _chosen(reader, part)
+        numbers, streams = _chosen(reader, part)
         redacted = _placeholders(reader, numbers)
         session = reader.session
     if not numbers:
@@ -81,7 +81,7 @@ def keep(source: str, name: str, part: Part = WHOLE, folder: str = FOLDER) -> Ke
     try:
         os.makedirs(folder, exist_ok=True)
         with open(path, "x", encoding="utf-8", newline="\n") as out:
-            export(source, _Selection(out, numbers, part), session=session)  # type: ignore[arg-type]
+            export(source, _Selection(out, numbers, streams, part), session=session)  # type: ignore[arg-type]
     except OSError as error:
         raise RecordingError(f"{path} cannot be written ({error.strerror}); choose another folder.") from None
     return Kept(path, len(numbers), redacted, check(path))
@@ -116,9 +116,10 @@ def uses(path: str) -> tuple[str, str]:
     )
 
 
-def _chosen(reader: Reader, part: Part) -> dict[int, int]:
-    """The numbers of the frames to keep, and the number each gets."""
+def _chosen(reader: Reader, part: Part) -> tuple[dict[int, int], frozenset[int]]:
+    """The numbers of the frames to keep with the number each gets, and the HTTP streams they came on."""
     wanted: list[int] = []
+    streams: set[int] = set()
     questions: set[tuple[int, Direction, str | None]] = set()
     for frame in reader.frames(connection=part.connection):
         inside = (part.first or 1) <= frame.seq and (part.last is None or frame.seq <= part.last)
@@ -129,9 +130,10 @@ def _chosen(reader: Reader, part: Part) -> dict[int, int]:
             questions.discard(question)
         if inside or _opens(frame):
             wanted.append(frame.seq)
+            streams.add(frame.stream)
             if frame.kind is Kind.REQUEST:
                 questions.add((frame.connection, frame.direction, frame.id))
-    return {seq: number for number, seq in enumerate(wanted, 1)}
+    return {seq: number for number, seq in enumerate(wanted, 1)}, frozenset(streams)
 
 
 _OTHER_WAY = {
@@ -142,10 +144,14 @@ _OTHER_WAY = {
 
 
 def _opens(frame: Frame) -> bool:
-    """Whether a frame belongs to the handshake, or tells how the server was started."""
-    if frame.channel is Channel.PROCESS:
-        return b'"event":"started"' in frame.body
-    return frame.method in ("initialize", "notifications/initialized")
+    """Whether a frame belongs to the handshake, or tells how the server was started or reached, or on
+    which HTTP stream another one goes on."""
+    if frame.channel in (Channel.PROCESS, Channel.NOTE):
+        return _OPENING.search(frame.body) is not None
+    return frame.method in ("initialize", "notifications/initialized", "server/discover")
+
+
+_OPENING = re.compile(rb'"event":"(?:started|restart|fallback|era|session|probe|reconnect|redirect)"')
 
 
 def _placeholders(reader: Reader, numbers: Iterable[int]) -> dict[str, int]:
@@ -165,9 +171,10 @@ class _Selection:
     Only the number at the beginning of a line is touched: bodies pass through as they are.
     """
 
-    def __init__(self, out: object, numbers: dict[int, int], part: Part) -> None:
+    def __init__(self, out: object, numbers: dict[int, int], streams: frozenset[int], part: Part) -> None:
         self._out = out
         self._numbers = numbers
+        self._streams = streams
         self._part = part
 
     def write(self, line: str) -> int:
@@ -182,6 +189,8 @@ class _Selection:
             number = self._numbers.get(int(found[2]))
             return "" if number is None else f"{line[: found.start(2)]}{number}{line[found.end(2) :]}"
         owned = _OWNED.match(line)
+        if owned and owned[1] == "stream" and int(owned[2]) not in self._streams:
+            return ""
         if owned and self._part.connection is not None:
             owner = owned[2] if owned[1] == "connection" else owned[3]
             return line if int(owner) == self._part.connection else ""

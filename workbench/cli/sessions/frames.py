@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,7 @@ from workbench.core.frame import PREVIEW_BYTES
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.core.frame import Frame, Row
+    from workbench.core.frame import Frame, Row, Stream
     from workbench.store.reader import Reader
 
 #: Rows read at a time.
@@ -46,7 +46,8 @@ def frames(
 
     A line tells the frame's number, seconds since the session began, connection, direction
     (-> to the server, <- to the client), kind, method and id, size in bytes, for an answer the
-    time it took, and the beginning of the body.
+    time it took, over HTTP the number of its stream and a status other than 200, and the
+    beginning of the body.
     """
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
@@ -57,7 +58,7 @@ def frames(
         only = connection_number(names, connection or selection.connection)
         for row in _rows(reader, only, first or 1, last, find):
             if as_json:
-                output.json_document(_data(reader.frame(row.seq), row, names))
+                output.json_document(_data(reader.frame(row.seq), row, names, reader.stream))
                 continue
             output.line(_line(row, names, reader.started_ns))
             if body:
@@ -98,10 +99,17 @@ def _line(row: Row, names: dict[int, str], started_ns: int) -> str:
     name = output.padded(names.get(row.connection, "-"), max(map(output.width, names.values()), default=1))
     head = (
         f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name} {arrow} "
-        f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}"
+        f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}{_carried(row)}"
     )
     whole = f"{head}  {_beginning(row.preview)}"
     return output.cut(whole, shutil.get_terminal_size().columns) if sys.stdout.isatty() else whole
+
+
+def _carried(row: Row) -> str:
+    """What HTTP adds: the stream, and a status that says more than that all is well."""
+    if not row.stream:
+        return ""
+    return f" stream {row.stream}" + (f" status {row.status}" if row.status not in (None, 200) else "")
 
 
 def _beginning(preview: bytes) -> str:
@@ -119,7 +127,9 @@ def _body_text(body: bytes) -> str:
     return "\n".join(f"       {line}" for line in shown.split("\n"))
 
 
-def _data(frame: Frame, row: Row, names: dict[int, str]) -> dict[str, Any]:
+def _data(
+    frame: Frame, row: Row, names: dict[int, str], stream_of: Callable[[int], Stream | None]
+) -> dict[str, Any]:
     data: dict[str, Any] = {
         "seq": frame.seq,
         "time": iso(frame.wall_ns),
@@ -134,9 +144,42 @@ def _data(frame: Frame, row: Row, names: dict[int, str]) -> dict[str, Any]:
         "pair": row.pair,
         "seconds": None if row.duration_ns is None else row.duration_ns / 1e9,
         "redacted": len(frame.spans),
+        "findings": list(row.findings),
     }
+    if frame.stream:
+        data["stream"] = frame.stream
+        data["event"] = _event(frame.event)
+        stream = stream_of(frame.stream)
+        data["http"] = None if stream is None else stream_data(stream)
     try:
         data["text"] = frame.body.decode("utf-8")
     except UnicodeDecodeError:
         data["base64"] = base64.b64encode(frame.body).decode()
     return data
+
+
+def _event(text: str | None) -> Any:
+    """What an SSE event had beside its data; as text where that cannot be read."""
+    from workbench.core.jsonrpc import loads
+
+    try:
+        return loads(text) if text else None
+    except (ValueError, RecursionError):
+        return text
+
+
+def stream_data(stream: Stream) -> dict[str, Any]:
+    """A stream for programs."""
+    return {
+        "stream": stream.number,
+        "verb": stream.verb,
+        "url": stream.url,
+        "status": stream.status,
+        "encoding": stream.encoding or None,
+        "wireBytes": stream.wire_bytes,
+        "requestHeaders": [list(each) for each in stream.request_headers],
+        "responseHeaders": [list(each) for each in stream.response_headers],
+        "opened": iso(stream.opened_ns),
+        "closed": iso(stream.closed_ns),
+        "closedHow": stream.closed_how or None,
+    }

@@ -9,9 +9,11 @@ import click
 
 from workbench.cli import output
 from workbench.cli.live import json_option
+from workbench.cli.sessions.frames import stream_data
 from workbench.cli.sessions.when import iso, moment, span
 
 if TYPE_CHECKING:
+    from workbench.core.frame import Stream
     from workbench.store.library import Stored
     from workbench.store.reader import ConnectionRow, Reader, SessionRow
 
@@ -109,10 +111,11 @@ def show(file: str, as_json: bool) -> int:
             session = next(row for row in reader.sessions() if row.number == number)
             connections = reader.connections()
             usage = _usage(reader)
+            streams = reader.streams()
         if as_json:
-            told.append(_show_data(session, connections, usage))
+            told.append(_show_data(session, connections, usage, streams))
         else:
-            _show(selection.path, session, connections, usage, live)
+            _show(selection.path, session, connections, usage, live, streams)
     if as_json:
         output.json_document({"path": selection.path, "live": live, "sessions": told})
     return 0
@@ -141,7 +144,12 @@ def _usage(reader: Reader) -> tuple[Usage, Usage]:
 
 
 def _show(
-    path: str, session: SessionRow, connections: list[ConnectionRow], usage: tuple[Usage, Usage], live: bool
+    path: str,
+    session: SessionRow,
+    connections: list[ConnectionRow],
+    usage: tuple[Usage, Usage],
+    live: bool,
+    streams: list[Stream],
 ) -> None:
     output.heading(f"{path}  session {session.number}{f' {session.name}' if session.name else ''}")
     facts = [
@@ -159,6 +167,9 @@ def _show(
         output.line("")
         output.heading(f"Connection {connection.number}  {connection.name}  {connection.target}")
         output.table(("", ""), _connection_facts(connection), indent=2, header=False)
+        carried = [stream for stream in streams if stream.connection == connection.number]
+        if carried:
+            output.table(("stream", "status", "times", ""), _stream_rows(carried), indent=2)
         sent, failed = usage
         rows = [
             (arrow, method, name, str(count), f"{failed[key]} failed" if failed[key] else "")
@@ -172,14 +183,32 @@ def _show(
 
 def _connection_facts(connection: ConnectionRow) -> list[tuple[str, str]]:
     how = (connection.closed_how or "not ended").replace("_", " ")
+    code = connection.exit_code
+    era = ", ".join(part for part in (connection.era, connection.era_found) if part)
     facts = [
         ("transport", connection.transport),
+        ("era", era),
         ("server", _identity(connection.server_info)),
         ("client", _identity(connection.client_info)),
         ("revision", connection.revision or ""),
-        ("ended", how if connection.exit_code is None else f"{how} (exit code {connection.exit_code})"),
+        # A stand-in says how its server ended with the code in it.
+        ("ended", how if code is None or how.endswith(f" {code}") else f"{how} (exit code {code})"),
     ]
     return [fact for fact in facts if fact[1]]
+
+
+def _stream_rows(streams: list[Stream]) -> list[tuple[str, str, str, str]]:
+    """How often each verb was answered with each status, and how many of these broke off."""
+    counted: Counter[tuple[str, str]] = Counter()
+    broken: Counter[tuple[str, str]] = Counter()
+    for stream in streams:
+        key = (stream.verb, "no answer" if stream.status is None else str(stream.status))
+        counted[key] += 1
+        broken[key] += stream.closed_how == "cut"
+    return [
+        (*key, str(count), f"{broken[key]} broke off" if broken[key] else "")
+        for key, count in sorted(counted.items())
+    ]
 
 
 def _identity(text: str | None) -> str:
@@ -201,7 +230,10 @@ def _json(text: str | None) -> Any:
 
 
 def _show_data(
-    session: SessionRow, connections: list[ConnectionRow], usage: tuple[Usage, Usage]
+    session: SessionRow,
+    connections: list[ConnectionRow],
+    usage: tuple[Usage, Usage],
+    streams: list[Stream],
 ) -> dict[str, Any]:
     sent, failed = usage
     return {
@@ -213,6 +245,7 @@ def _show_data(
                 "transport": each.transport,
                 "target": each.target,
                 "era": each.era,
+                "eraFound": each.era_found,
                 "revision": each.revision,
                 "clientInfo": _json(each.client_info),
                 "serverInfo": _json(each.server_info),
@@ -223,6 +256,7 @@ def _show_data(
                 "closedHow": each.closed_how,
                 "exitCode": each.exit_code,
                 "parent": each.parent,
+                "streams": [stream_data(stream) for stream in streams if stream.connection == each.number],
                 "requests": [
                     {
                         "from": "client" if key[1] == "->" else "server",
