@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.core import jsonrpc, probing, routing, subscriptions
+from workbench.core import jsonrpc, subscriptions
 from workbench.core.actions import (
     Abandon,
     Action,
@@ -29,17 +29,19 @@ from workbench.core.actions import (
     Odd,
     Outcome,
     Progressed,
-    Relisten,
     Remarked,
     Send,
 )
 from workbench.core.caching import Freshness
 from workbench.core.calling import Calling, cancelled, level_of, outcome
+from workbench.core.cures import Cures
+from workbench.core.discovery import DISCOVER, Discovery, Found
+from workbench.core.envelope import Envelope
 from workbench.core.frame import ANSWERS, Kind
 from workbench.core.half import ClientHalf
-from workbench.core.handshake import listed
-from workbench.core.jsonrpc import Message, decode, dumps
+from workbench.core.jsonrpc import Message, dumps
 from workbench.core.lifecycle import OVER, Event, State
+from workbench.core.listening import LISTEN, Listening
 from workbench.core.methods import (
     INPUT_METHODS,
     LATEST_STATELESS,
@@ -49,16 +51,13 @@ from workbench.core.methods import (
     has_capability,
 )
 from workbench.core.mrtr import COMPLETE, INPUT_REQUIRED, result_type
-from workbench.core.pages import Pages
 from workbench.core.peek import peek
 from workbench.core.pending import Pending, Timeouts
 from workbench.core.policy import Policy
-from workbench.core.probing import Patience
 from workbench.core.question import name_of_server
 from workbench.core.rounds import Rounds, Work
-from workbench.core.routing import META, VERSION_KEY
-from workbench.core.splice import with_meta
-from workbench.core.subscriptions import Subscription, Subscriptions
+from workbench.core.routing import META
+from workbench.core.subscriptions import Subscription
 
 __all__ = ["StatelessConversation"]
 
@@ -111,26 +110,30 @@ class StatelessConversation(ClientHalf):
         self.offer = offer
         self.speak = tuple(dict.fromkeys((offer, *reversed(STATELESS_REVISIONS))))
         self.log_level = log_level
-        self.probing = probing
         self.freshness = Freshness()
-        self.subscriptions = Subscriptions()
         self._own_streams = own_streams
-        self._schema_of = schema_of
+        self._discovery = Discovery(self.speak, self.require, probing)
+        self._envelope = Envelope(
+            self.client_info,
+            self.capabilities,
+            lambda: self.revision or self.offer,
+            lambda: self.log_level,
+            own_streams,
+            schema_of,
+        )
+        self._listening = Listening(self.calls, self._envelope)
+        self._cures = Cures(self.calls, self._envelope, self.speak)
         self._rounds = Rounds(self._asked)
-        self._discover: int | None = None
-        self._asked_again = False
-        self._patience: Patience | None = None
-        self._relisting: dict[int, tuple[Pages, Work, Outcome]] = {}
 
     @property
     def probe(self) -> int | None:
         """The id of the ``server/discover`` that was sent, ``None`` before."""
-        return self._discover
+        return self._discovery.id
 
     @property
     def looking(self) -> bool:
         """Whether the era is still looked for."""
-        return self.probing and self.state is State.PROBING
+        return self._discovery.probing and self.state is State.PROBING
 
     def offers(self, method: str) -> bool:
         if method in _SUBSCRIBING:
@@ -142,8 +145,7 @@ class StatelessConversation(ClientHalf):
     def start(self, now: float) -> list[Action]:
         """Ask the server what it is: it runs and can be written to."""
         changed = self.happened(Event.START) + self.happened(Event.PROBED)
-        if self.probing:
-            self._patience = Patience(now)
+        self._discovery.begun(now)
         return [*changed[-1:], *self._ask_who(now)]
 
     def adopt(self, found: EraFound, now: float) -> list[Action]:
@@ -176,7 +178,7 @@ class StatelessConversation(ClientHalf):
         if method == "logging/setLevel":
             self.log_level = level_of(params)
             return self._done("This era has no logging/setLevel; the level goes with every request.")
-        if method == "subscriptions/listen" and timeout is None:
+        if method == LISTEN and timeout is None:
             timeout = math.inf
         work = Work(method, params, now, timeout, progress)
         sends = self._send(work, now)
@@ -184,11 +186,11 @@ class StatelessConversation(ClientHalf):
 
     def notify(self, method: str, params: str | None = None) -> list[Action]:
         """Send a notification; ``params`` is JSON text and sent as it is."""
-        return [self._headed(Send(jsonrpc.notification(method, params), method))]
+        return [self._envelope.notification(method, params)]
 
     def send_raw(self, body: bytes) -> list[Action]:
         sends = super().send_raw(body)
-        return [self._headed(each, None) if isinstance(each, Send) else each for each in sends]
+        return [self._envelope.headed(each) if isinstance(each, Send) else each for each in sends]
 
     def cancel(self, id: int, reason: str | None, now: float) -> list[Action]:
         """Give a request up and tell the peer. Nothing happens if it has ended."""
@@ -197,7 +199,7 @@ class StatelessConversation(ClientHalf):
             return []
         round, taken = work.round, self._rounds.end(work, work.seq)
         tell = [] if round is None else self._give_up(round, reason)
-        self._forget_subscription(round)
+        self._listening.forget(round)
         why = reason or f"The request {work.method} was cancelled."
         return [*tell, *taken, Completed(id, Outcome("cancelled", now - work.started, why=why))]
 
@@ -229,19 +231,13 @@ class StatelessConversation(ClientHalf):
 
     def watch(self) -> list[Action]:
         """Ask to be told of every change of a list that the server says it tells."""
-        wanted = subscriptions.changes_of(self.server_capabilities)
-        if wanted is None or any(each.uri is None and each.caller is None for each in self.subscriptions):
-            return []
-        subscription = Subscription(self.calls.new_id(), wanted)
-        self.subscriptions.add(subscription)
-        return [self._listen(subscription)]
+        return self._listening.watch(self.server_capabilities)
 
     # What happens
 
     def heard(self, now: float) -> list[Action]:
         """The peer has shown a sign of life, whatever it was: from now on a probe has only so long."""
-        if self._patience is not None:
-            self._patience.heard(now)
+        self._discovery.heard(now)
         return []
 
     def lost(self, why: str, now: float | None = None, next_step: str = "") -> list[Action]:
@@ -249,15 +245,13 @@ class StatelessConversation(ClientHalf):
         for work in self._rounds.waiting():
             seconds = 0.0 if now is None else now - work.started
             actions += [*self._rounds.end(work, 0), Completed(work.id, Outcome("lost", seconds, why=why))]
-        self.subscriptions.clear()
-        self._relisting.clear()
-        self._patience = None
+        self._listening.all.clear()
+        self._discovery.over()
         return actions
 
     def next_deadline(self) -> float | None:
         """When ``tick`` has something to do, ``None`` if never."""
-        patience = None if self._patience is None else self._patience.deadline
-        deadlines = (self.calls.next_deadline(), self.subscriptions.next_due(), patience)
+        deadlines = (self.calls.next_deadline(), self._listening.all.next_due(), self._discovery.deadline)
         return min((each for each in deadlines if each is not None), default=None)
 
     def tick(self, now: float) -> list[Action]:
@@ -265,28 +259,24 @@ class StatelessConversation(ClientHalf):
         actions: list[Action] = []
         for call, ended in self.calls.expired(now):
             actions += self._expired(call, ended, now)
-        for subscription in self.subscriptions.due(now):
-            self.subscriptions.renamed(subscription, self.calls.new_id())
-            actions.append(self._listen(subscription))
-        if self._patience is not None and self._patience.deadline <= now:
-            found = self._patience.why
-            self._patience = None
-            self.calls.give_up(self._discover or 0)
-            actions.append(EraFound("legacy", f"the server {found}"))
+        actions += self._listening.due(now)
+        found = self._discovery.expired(now)
+        if found is not None:
+            self.calls.give_up(self._discovery.id or 0)
+            actions.append(found)
         return actions
 
     def unanswered(self, id_text: str, why: str, now: float) -> list[Action]:
         """The request with this id can get no answer any more; the connection goes on."""
-        subscription = self.subscriptions.get(id_text)
-        if subscription is not None and subscription.caller is None:
-            pause = subscription.lost(now)
-            return [Relisten(subscription.id, pause, subscription.attempt, why)]
+        waits = self._listening.lost(id_text, why, now)
+        if waits:
+            return waits
         call = self.calls.unanswered(id_text)
         if call is None:
             return []
-        if call.id == self._discover:
-            return self._undiscovered(why)
-        self._forget_subscription(call.id)
+        if call.id == self._discovery.id:
+            return self._found(self._discovery.unanswered(why))
+        self._listening.forget(call.id)
         return self._finish(call, Outcome("lost", call.age(now), why=why), now)
 
     # Frames
@@ -305,43 +295,33 @@ class StatelessConversation(ClientHalf):
         if method == "notifications/progress":
             return [self._known(each) for each in self.calls.progressed(message, seq, now)]
         if method == "notifications/cancelled":
-            return self._on_cancelled(message, seq)
+            return self._listening.cancelled(message, seq)
         told: list[Action] = []
         if method in subscriptions.SUBSCRIBED and self.state is State.READY:
-            subscription, told = self.subscriptions.heard(message, seq)
+            subscription, told = self._listening.all.heard(message, seq)
             if subscription is not None and subscription.caller is not None:
                 told += self._subscribed(subscription, now)
             uri = peek(message, "params", "uri")
             self.freshness.changed(method, uri if isinstance(uri, str) else None)
         return [*told, Notified(method, peek(message, "params"), seq, message)]
 
-    def _on_cancelled(self, message: Message, seq: int) -> list[Action]:
-        """The server may end a subscription so, and nothing else."""
-        identity = peek(message, "params", "requestId")
-        subscription = None if identity is None else self.subscriptions.get(jsonrpc.id_text(identity))
-        if subscription is None:
-            return [Odd("unknown-cancel", seq)]
-        return self._listened(subscription, "The server has ended the subscription.")
-
     def _on_answer(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
-        subscription = self.subscriptions.get(message.id)
-        if subscription is not None and subscription.caller is None:
-            error = message.kind is Kind.ERROR
-            how = f"refused it: {outcome_sentence(message)}" if error else "ended it"
-            return self._listened(subscription, f"The server was asked to tell of changes and {how}.")
+        ended = self._listening.answered(message)
+        if ended:
+            return ended
         call = self.calls.answered(message, seq)
         if call is None:
             return []
         if isinstance(call, (Late, Odd)):
             return [call]
-        if call.id == self._discover:
+        if call.id == self._discovery.id:
             return self._on_discovered(message, seq, now, status)
-        if call.id in self._relisting:
-            return self._on_relisted(call, message, seq, now)
+        if self._cures.is_listing(call.id):
+            return self._on_listed(call.id, message, seq, now)
         work = self._rounds.answered(call.id)
         if work is None:
             return [Completed(call.id, outcome(call, message, seq, now))]
-        self._forget_subscription(call.id)
+        self._listening.forget(call.id)
         if message.kind is Kind.ERROR:
             return self._cure(work, message, seq, now) or self._end(work, message, seq, now)
         return self._on_result(work, call, message, seq, now)
@@ -371,69 +351,43 @@ class StatelessConversation(ClientHalf):
     # Discovery
 
     def _ask_who(self, now: float) -> list[Action]:
-        timeout = math.inf if self.probing else self.timeouts.start
-        call = self.calls.open("server/discover", with_meta(None, self._meta()), now, timeout, False)
-        self._discover = call.id
-        about = "probe" if self.probing else "server/discover"
-        body = jsonrpc.request(str(call.id), "server/discover", call.params)
-        return [self._headed(Send(body, about, str(call.id)))]
+        discovery = self._discovery
+        timeout = discovery.timeout(self.timeouts.start)
+        call = self.calls.open(DISCOVER, self._envelope.params(None), now, timeout, False)
+        discovery.id = call.id
+        about = "probe" if discovery.probing else DISCOVER
+        return [self._envelope.request(call.id, DISCOVER, call.params, about)]
 
     def _on_discovered(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
-        if self.state is not State.PROBING and self.state is not State.INITIALIZING:
+        if self.state not in (State.PROBING, State.INITIALIZING):
             return []
-        finding = probing.judge(message, self.speak, status)
-        self._patience = None
-        if finding.era == "legacy" and self.probing:
-            return [EraFound("legacy", f"the server {finding.found}")]
-        if finding.again and not self._asked_again:
-            self._asked_again, self.revision = True, finding.version
+        found = self._discovery.answered(message, status)
+        self.revision = found.version or self.revision
+        if found.again:
             return self._ask_who(now)
-        actions: list[Action] = [EraFound("modern", f"the server {finding.found}")]
-        if finding.names and finding.version is None:
-            why = f"The server speaks {listed(finding.names[:10])}, and we speak {listed(self.speak)}."
-            return [*actions, *self.happened(Event.MISMATCHED, why, _next_step(finding.names))]
-        self.revision = finding.version or self.revision or self.offer
-        wrong = f"The server {finding.found}." if finding.era == "legacy" else ""
-        return [*actions, *self._ready(message, seq, finding.remark or wrong)]
+        odd: list[Action] = []
+        if message.kind is Kind.RESULT and found.event is Event.DISCOVERED and result_type(message) is None:
+            odd = [Odd("no-result-type", seq)]
+        return [*odd, *self._found(found)]
 
-    def _undiscovered(self, why: str) -> list[Action]:
-        self._patience = None
-        if self.probing:
-            return [EraFound("legacy", f"the server did not answer server/discover: {why}")]
+    def _found(self, found: Found) -> list[Action]:
+        actions: list[Action] = [] if found.era is None else [found.era]
+        if found.event is None:
+            return actions
         self.revision = self.revision or self.offer
-        return [
-            EraFound("modern", "it was chosen"),
-            Remarked(None, f"server/discover was not answered: {why}"),
-            *self.happened(Event.DISCOVERED),
-        ]
-
-    def _ready(self, message: Message, seq: int, remark: str) -> list[Action]:
-        result = peek(message, "result")
-        said = result if isinstance(result, dict) else {}
-        capabilities, instructions = said.get("capabilities"), said.get("instructions")
-        self.server_capabilities = capabilities if isinstance(capabilities, dict) else {}
-        self.instructions = instructions if isinstance(instructions, str) else None
-        self.server_info = peek(message, "result", "_meta", META + "serverInfo")
-        told: list[Action] = [Remarked(None, remark)] if remark else []
-        if message.kind is Kind.RESULT and result_type(message) is None:
-            told.append(Odd("no-result-type", seq))
-        missing = [name for name in self.require if not has_capability(self.server_capabilities, name)]
-        if missing:
-            why = f"The server does not offer {listed(missing)}, which this connection requires."
-            step = "Connect without requiring it, or use a server that offers it."
-            return [*told, *self.happened(Event.LACKING, why, step)]
-        return [*told, *self.happened(Event.DISCOVERED)]
+        self.server_info, self.server_capabilities, self.instructions = found.server
+        actions += [Remarked(None, found.remark)] if found.remark else []
+        return [*actions, *self.happened(found.event, found.why, found.next)]
 
     # Rounds
 
     def _send(self, work: Work, now: float) -> list[Action]:
-        params = with_meta(work.again, self._meta())
+        params = self._envelope.params(work.again)
         call = self.calls.open(work.method, params, now, work.timeout, work.progress)
         self._rounds.sent(work, call.id)
-        body = jsonrpc.request(str(call.id), work.method, call.params)
-        if work.method == "subscriptions/listen":
-            self.subscriptions.add(Subscription(call.id, "", call.id))
-        return [self._headed(Send(body, work.method, str(call.id)))]
+        if work.method == LISTEN:
+            self._listening.all.add(Subscription(call.id, "", call.id))
+        return [self._envelope.request(call.id, work.method, call.params)]
 
     def _next_round(self, work: Work, now: float) -> list[Action]:
         if work.waiting:
@@ -447,37 +401,25 @@ class StatelessConversation(ClientHalf):
 
     def _cure(self, work: Work, message: Message, seq: int, now: float) -> list[Action]:
         """Send a request again where its error says what to do: once with a revision of the server's,
-        once with the headers that the tool asks for by now."""
-        error = peek(message, "error")
-        code = error.get("code") if isinstance(error, dict) else None
-        version = probing.mutual(error, self.speak, self.revision)
-        if version is not None and "version" not in work.cured:
-            work.cured.add("version")
-            self.revision, work.seq, work.asked = version, seq, ()
+        once with the headers that the tool asks for by now. Empty where it does not."""
+        work.seq, work.asked = seq, ()
+        version = self._cures.version(work, message, self.revision)
+        if version is not None:
+            self.revision = version
             return self._again(work, now)
-        wrong = code == probing.HEADER_MISMATCH and work.method == "tools/call" and self._own_streams
-        if wrong and "headers" not in work.cured:
-            work.cured.add("headers")
-            work.seq, work.asked = seq, ()
-            failed = Outcome("error", now - work.started, message, seq)
-            return self._relist(Pages("tools"), work, failed, now)
-        return []
+        if not self._own_streams:
+            return []
+        failed = Outcome("error", now - work.started, message, seq)
+        return [*self._cures.headers(work, message, failed, now)]
 
-    def _relist(self, pages: Pages, work: Work, failed: Outcome, now: float) -> list[Action]:
-        params = with_meta(pages.params, self._meta())
-        call = self.calls.open("tools/list", params, now, None, False)
-        self._relisting[call.id] = (pages, work, failed)
-        body = jsonrpc.request(str(call.id), "tools/list", call.params)
-        return [self._headed(Send(body, "tools/list", str(call.id)))]
-
-    def _on_relisted(self, call: Pending, message: Message, seq: int, now: float) -> list[Action]:
-        pages, work, failed = self._relisting.pop(call.id)
+    def _on_listed(self, id: int, message: Message, seq: int, now: float) -> list[Action]:
+        work, failed, sends = self._cures.listed(id, message, now)
+        if sends:
+            return [*sends]
         if self._rounds.get(work.id) is not work:
             return []  # it was cancelled meanwhile
-        if message.kind is Kind.ERROR:
+        if failed is not None:
             return [*self._rounds.end(work, seq), Completed(work.id, failed)]
-        if pages.take(peek(message, "result")):
-            return self._relist(pages, work, failed, now)
         return self._again(work, now)
 
     def _refused(
@@ -493,18 +435,17 @@ class StatelessConversation(ClientHalf):
 
     def _finish(self, call: Pending, ended: Outcome, now: float) -> list[Action]:
         """End whatever a request belongs to that got no answer."""
-        relisted = self._relisting.pop(call.id, None)
-        work = relisted[1] if relisted else self._rounds.answered(call.id)
+        work = self._cures.given_up(call.id) or self._rounds.answered(call.id)
         if work is None:
             return [Completed(call.id, ended)]
         return [*self._rounds.end(work, 0), Completed(work.id, replace(ended, seconds=now - work.started))]
 
     def _expired(self, call: Pending, ended: Outcome, now: float) -> list[Action]:
-        if call.id == self._discover:
+        if call.id == self._discovery.id:
             why = f"The server did not answer server/discover within {call.timeout:.3g} s."
             step = "Look at its stderr; if it is still starting, give it longer with --start-timeout."
             return self.happened(Event.TIMED_OUT, why, step)
-        self._forget_subscription(call.id)
+        self._listening.forget(call.id)
         return [*self._told_given_up(call.id, "timed out"), *self._finish(call, ended, now)]
 
     def _give_up(self, round: int, reason: str | None) -> list[Action]:
@@ -520,8 +461,7 @@ class StatelessConversation(ClientHalf):
         if isinstance(action, Progressed):
             return action._replace(id=self._rounds.caller(action.id))
         if isinstance(action, Completed):
-            relisted = self._relisting.pop(action.id, None)
-            work = relisted[1] if relisted else self._rounds.answered(action.id)
+            work = self._cures.given_up(action.id) or self._rounds.answered(action.id)
             if work is not None:
                 self._rounds.end(work, 0)
                 return Completed(work.id, action.outcome)
@@ -530,20 +470,20 @@ class StatelessConversation(ClientHalf):
     # Subscriptions
 
     def _subscribe(self, uri: str, now: float, timeout: float | None) -> tuple[int, list[Action]]:
-        if self.subscriptions.of(uri) is not None:
+        if self._listening.all.of(uri) is not None:
             return self._done("It is subscribed to already.")
         wanted = subscriptions.resource(uri)
-        work = Work("subscriptions/listen", f'{{"notifications":{wanted}}}', now, timeout, False)
+        work = Work(LISTEN, f'{{"notifications":{wanted}}}', now, timeout, False)
         sends = self._send(work, now)
         subscription = Subscription(work.id, wanted, work.id, uri)
-        self.subscriptions.add(subscription)
+        self._listening.all.add(subscription)
         return work.id, sends
 
     def _unsubscribe(self, uri: str) -> tuple[int, list[Action]]:
-        subscription = self.subscriptions.of(uri)
+        subscription = self._listening.all.of(uri)
         if subscription is None:
             return self._done("It is not subscribed to.")
-        self.subscriptions.remove(subscription)
+        self._listening.all.remove(subscription)
         self.calls.forget(subscription.id)
         id, done = self._done("")
         told = [] if subscription.due is not None else self._told_given_up(subscription.id, "unsubscribed")
@@ -561,56 +501,11 @@ class StatelessConversation(ClientHalf):
             return []
         return [*self._rounds.end(work, 0), Completed(work.id, Outcome("result", call.age(now), _DONE))]
 
-    def _listen(self, subscription: Subscription) -> Send:
-        params = with_meta(subscription.params, self._meta())
-        body = jsonrpc.request(str(subscription.id), "subscriptions/listen", params)
-        return self._headed(Send(body, "subscriptions/listen", str(subscription.id)))
-
-    def _listened(self, subscription: Subscription, why: str) -> list[Action]:
-        """A subscription is over, by the server's will."""
-        self.subscriptions.remove(subscription)
-        return [Remarked(None, why)]
-
-    def _forget_subscription(self, id: int | None) -> None:
-        subscription = None if id is None else self.subscriptions.get(str(id))
-        if subscription is not None:
-            self.subscriptions.remove(subscription)
-
     def _done(self, remark: str) -> tuple[int, list[Action]]:
         """A request that is fulfilled without being sent."""
         id = self.calls.new_id()
         told: list[Action] = [Remarked(id, remark)] if remark else []
         return id, [*told, Completed(id, Outcome("result", 0.0, _DONE))]
-
-    # What goes with every request
-
-    def _meta(self) -> dict[str, str]:
-        meta = {
-            VERSION_KEY: dumps(self.revision or self.offer),
-            META + "clientInfo": dumps(self.client_info),
-            META + "clientCapabilities": dumps(self.capabilities),
-        }
-        if self.log_level is not None:
-            meta[META + "logLevel"] = dumps(self.log_level)
-        return meta
-
-    def _headed(self, send: Send, version: str | None = "") -> Send:
-        """The same with the headers that repeat its body, where the transport has headers."""
-        if not self._own_streams:
-            return send
-        messages = decode(send.body).messages
-        if len(messages) != 1:
-            return send
-        message = messages[0]
-        name = peek(message, "params", "name") if message.method == "tools/call" else None
-        schema = self._schema_of(name) if isinstance(name, str) else None
-        revision = (self.revision or self.offer) if version == "" else version
-        return send._replace(headers=routing.headers(message, revision, schema))
-
-
-def outcome_sentence(message: Message) -> str:
-    """An error in words."""
-    return Outcome("error", 0.0, message).sentence[:300]
 
 
 def _asked_with(work: Work) -> str | None:
@@ -623,11 +518,3 @@ def _asked_with(work: Work) -> str | None:
         params.get("cursor" if work.method in LIST_METHODS else "uri") if isinstance(params, dict) else None
     )
     return value if isinstance(value, str) else None
-
-
-def _next_step(names: Sequence[str]) -> str:
-    if any(name in STATELESS_REVISIONS for name in names):
-        return "Connect again."
-    if any(map(probing.has_handshake, names)):
-        return "Connect with --era legacy."
-    return f"Name it with --protocol-version {names[-1]}, or use another release of the server."
