@@ -16,7 +16,7 @@ help:
 	@echo 'make check       lint, format, types, import contracts'
 	@echo 'make bench       the benchmarks'
 	@echo 'make wheel       dist/*.whl'
-	@echo 'make docs        write docs/reference.md anew from the command line'
+	@echo 'make docs        write docs/reference.md and docs/findings.md anew'
 	@echo 'make format      format the code'
 	@echo 'make clean       remove what the other targets made'
 
@@ -46,6 +46,7 @@ wheel: $(VENV)/.ready-run
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.cli.reference
+	$(BIN)/python -m tests.check.document
 
 format: $(VENV)/.ready-dev
 	$(BIN)/ruff format .

@@ -41,6 +41,8 @@ SERVER = {
     "logging": {},
 }
 
+CHANGED = '{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}'
+
 _STREAM = re.compile(r"^(\d+) ([A-Z]+) (\S+) ?(.*?) ?=>(?: (\d+))?(?: (.*))?$")
 _BODY = re.compile(r"^(\d+)?([<>:])(?: ?)(.*)$", re.DOTALL)
 
@@ -166,7 +168,7 @@ class Play:
             told, end = json.JSONDecoder().raw_decode(body)
             event, body = dumps(told), body[end:].lstrip()
         to = Direction.TO_SERVER if way == ">" else Direction.TO_CLIENT
-        self._take(channel, to, body.replace("$META", dumps(META)), number, event)
+        self._take(channel, to, filled(body), number, event)
         if way == ">" and number and self._streams[number].status is not None:
             self._put(self._streams[number])
 
@@ -193,6 +195,15 @@ class Play:
     def _put(self, stream: Stream) -> None:
         self._streams[stream.number] = stream
         self.findings += self.checker.take_stream(stream)
+
+
+def filled(body: str) -> str:
+    """A body with what its words stand for."""
+    if "$DEEP" in body:
+        body = body.replace("$DEEP", '{"a":' * 60_000 + "1" + "}" * 60_000)
+    if "$MANY" in body:
+        body = body.replace("$MANY", ",".join([CHANGED] * 10_001))
+    return body.replace("$META", dumps(META))
 
 
 def _with(headers: list[tuple[str, str]], given: str) -> list[tuple[str, str]]:

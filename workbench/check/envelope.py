@@ -144,7 +144,7 @@ TOO_DEEP = Rule(
     ALL,
     _ENVELOPE,
     "The body is nested so deeply that it was not read, and most other readers will not read it either.",
-    ("@ 2025-11-25", '< {"jsonrpc":"2.0","method":"x","params":' + '{"a":' * 60_000 + "1" + "}" * 60_001),
+    ("@ 2025-11-25", '< {"jsonrpc":"2.0","method":"x","params":$DEEP}'),
 )
 TOO_MANY = Rule(
     "too-many",
@@ -152,10 +152,7 @@ TOO_MANY = Rule(
     ALL,
     _ENVELOPE,
     "The frame holds more messages than are looked at one by one.",
-    (
-        "@ 2025-03-26",
-        "< [" + ",".join(['{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}'] * 10_001) + "]",
-    ),
+    ("@ 2025-03-26", "< [$MANY]"),
 )
 NON_FINITE = Rule(
     "non-finite",

@@ -33,7 +33,8 @@ class Rule(NamedTuple):
     ``example`` are lines that break this rule and no other. ``> {…}`` is a body of the client and
     ``< {…}`` one of the server; ``@ 2025-11-25`` stands for a handshake that agrees on this revision
     with every capability on both sides, ``@ 2025-11-25 none`` for one without any; ``$META`` in a body
-    for the keys of ``_meta`` that 2026-07-28 requires. ``N> `` and ``N< `` are bodies on the HTTP
+    for the keys of ``_meta`` that 2026-07-28 requires, ``$DEEP`` for an object within 60,000 others,
+    ``$MANY`` for 10,001 notifications. ``N> `` and ``N< `` are bodies on the HTTP
     stream N, which a line ``N POST /path Header: value; … => status Header: value; …`` has opened and
     ``N end`` closes; ``N: {"id": …}`` before a body makes it an event of this stream. ``+ 2.5`` lets
     seconds pass, ``! {…}`` is a process event.
