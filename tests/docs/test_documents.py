@@ -17,6 +17,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from tests.demo.conversation import FIXTURE, converse
 from tests.docs.blocks import ROOT, Block, blocks
+from workbench.config import load_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
@@ -33,6 +34,7 @@ NOT_RUN = {
 SCREENS = {
     "mcp-workbench demo",
     "mcp-workbench -- npx -y @modelcontextprotocol/server-everything",
+    "mcp-workbench --http https://host/mcp --header 'Authorization: Bearer ${MCP_TOKEN}'",
     "mcp-workbench --stdio 'python -m workbench.demo' --replay sessions/weather.jsonl",
     "mcp-workbench -- python -m workbench.demo",
     "mcp-workbench open last",
@@ -65,6 +67,7 @@ class Desk:
         here = os.path.dirname(sys.executable)
         self.env["PATH"] = os.pathsep.join([str(programs), here, self.env["PATH"]])
         self.env["HOME"] = str(folder / "home")
+        self.env["MCP_TOKEN"] = "a-token-of-the-reader"
         self.folder = folder / "project"
         (self.folder / "sessions").mkdir(parents=True)
         shutil.copy(FIXTURE, self.folder / "sessions")
@@ -134,7 +137,7 @@ def test_nothing_is_left_out_that_no_document_has_any_more() -> None:
 
 def test_every_block_of_a_document_is_tried_by_some_test() -> None:
     kinds = {(block.language or "text") for document in DOCUMENTS for block in blocks(document)}
-    assert kinds == {"text", "python", "json"}
+    assert kinds == {"text", "python", "json", "toml"}
     rest = [
         block.text
         for document in DOCUMENTS
@@ -175,6 +178,14 @@ def test_the_client_of_the_readme_reaches_the_replay(desk: Desk) -> None:
             return [tool.name for tool in (await session.list_tools()).tools]
 
     assert "calculator_arithmetic" in anyio.run(list_tools)
+
+
+def test_the_settings_of_the_how_to_are_settings(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(only("how-to.md", "toml").text)
+    settings = load_settings(path, {})
+    assert (settings.era, settings.timeouts.start, settings.capabilities) == ("auto", 90, {"sampling": {}})
+    assert settings.roots[0].name == "work"
 
 
 def test_git_shows_a_recording_as_text_as_the_readme_says(desk: Desk) -> None:
