@@ -15,7 +15,6 @@ Source: "Streamable HTTP", 2025-03-26 to 2026-07-28.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -28,13 +27,15 @@ from workbench.core.actions import Send
 from workbench.core.frame import ANSWERS, Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import Event
-from workbench.wire.command import NotStarted
-from workbench.wire.http_errors import HttpFailed, Trouble, no_message, refused, unauthorized
+from workbench.wire.http_errors import HttpFailed, Trouble
 from workbench.wire.http_events import Reading
+from workbench.wire.http_exchange import Answer
 from workbench.wire.http_listening import Listening
 from workbench.wire.http_posts import Post, given_up
-from workbench.wire.http_requests import Answer, Requests, make_client
+from workbench.wire.http_refusals import LONGEST_REFUSAL, denied, forgets_session, trouble_in
+from workbench.wire.http_requests import Requests, make_client
 from workbench.wire.http_session import HttpSession
+from workbench.wire.http_target import basic_of, url_of
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer
@@ -54,10 +55,6 @@ LISTENING_FIRST = 0.5
 
 #: How long an answer may take that comes on another stream than its request's, which has ended (seconds).
 ELSEWHERE = 1.0
-
-#: The longest body of an answer that is a refusal (bytes).
-LONGEST_REFUSAL = 1024 * 1024
-
 
 #: Asked when ``initialize`` was refused: it gets the send, the status, what the answer holds and why, and
 #: says whether it has taken the request over, so that nobody is told that the server is not to be reached.
@@ -83,7 +80,6 @@ class HttpTransport:
         self._listening = Listening(self._requests, self._session, tap)
         self._posts: dict[str, Post] = {}
         self._begun = False
-        self._lost = False
         self._accepted = anyio.Event()
         self._accepted.set()
         self.otherwise: Otherwise | None = None
@@ -218,30 +214,24 @@ class HttpTransport:
         if not body and not post.waits and answer.succeeded:
             return
         seq, decoded = self._tap.message(Direction.TO_CLIENT, body, Ending.NONE, Channel.HTTP, answer.stream)
-        if self._speaks_of_session(post, answer, body, decoded):
+        if self._session.id and post.method != "initialize" and forgets_session(answer, body, decoded):
             self._lose_session(answer, body)
-        elif answer.status in (401, 403) and post.opening:
+        elif denied(answer) and post.opening:
             post.end()
-            self._unauthorized(unauthorized(answer.url, answer.status, _challenges(answer)))
+            trouble = trouble_in(answer, body)
+            self._peer.happened(Event.UNAUTHORIZED, trouble.why, trouble.next)
         elif await self._taken_over(post, answer, body, decoded):
             post.end()
         elif answer.succeeded or decoded.messages:
             self._received(seq, decoded, post)
-        await self._without_answer(post, cut or self._trouble_of(answer, body))
+        await self._without_answer(post, cut or trouble_in(answer, body))
 
     async def _taken_over(self, post: Post, answer: Answer, body: bytes, decoded: Decoded) -> bool:
         """Whether another transport goes on with ``initialize``, which this one was refused."""
         if self.otherwise is None or answer.succeeded or not post.opening or post.method != "initialize":
             return False
-        trouble = self._trouble_of(answer, body)
+        trouble = trouble_in(answer, body)
         return await self.otherwise(post.send, answer.status, decoded, trouble)
-
-    def _trouble_of(self, answer: Answer, body: bytes) -> Trouble:
-        if answer.succeeded:
-            return no_message(answer.status, answer.media, body, answer.url)
-        if answer.status in (401, 403):
-            return unauthorized(answer.url, answer.status, _challenges(answer))
-        return refused(answer.status, answer.media, body, answer.url)
 
     async def _without_answer(self, post: Post, trouble: Trouble) -> None:
         """Nothing more comes on the post's own stream."""
@@ -274,23 +264,9 @@ class HttpTransport:
         self._tap.process("unreachable", step=trouble.step, why=trouble.why)
         self._peer.happened(Event.UNREACHABLE, trouble.why, trouble.next)
 
-    def _unauthorized(self, trouble: Trouble) -> None:
-        self._peer.happened(Event.UNAUTHORIZED, trouble.why, trouble.next)
-
-    def _speaks_of_session(self, post: Post, answer: Answer, body: bytes, decoded: Decoded) -> bool:
-        """Whether the server does not know the session any more: 404 says so, and some say 400."""
-        if not self._session.id or post.method == "initialize":
-            return False
-        if answer.status == 404:
-            # A method it does not know is another matter.
-            return not any(_code(message.members.get("error")) == -32601 for message in decoded.messages)
-        return answer.status == 400 and b"session" in body[:LONGEST_REFUSAL].lower()
-
     def _lose_session(self, answer: Answer, body: bytes) -> None:
-        told = refused(answer.status, answer.media, body, answer.url).why
-        why = f"The server does not know this session any more. {told}"
+        why = f"The server does not know this session any more. {trouble_in(answer, body).why}"
         step = "Connect again for a new session."
-        self._lost = True
         self._session.lost()
         for post in set(self._posts.values()):
             self._unanswered(post, Trouble(why, step))
@@ -313,35 +289,6 @@ class HttpTransport:
                 self._session.ended(failure.trouble.why)
         if limit.cancelled_caught:
             self._session.ended("It did not answer in time.")
-
-
-def url_of(target: Target) -> httpx.URL:
-    """Where a target's server is. Raises ``NotStarted`` for what is no HTTP URL."""
-    try:
-        url = httpx.URL(target.url)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise NotStarted(f"{target.url!r} is no URL ({error}).", "Correct it.") from None
-    if url.scheme not in ("http", "https") or not url.host:
-        raise NotStarted(
-            f"{target.url!r} is no URL of a server.", "It begins with http:// or https:// and names a host."
-        )
-    return url
-
-
-def basic_of(url: httpx.URL) -> dict[str, str]:
-    """User and password of a URL, which belong into a header: a URL is shown and recorded."""
-    if not url.userinfo:
-        return {}
-    both = f"{url.username}:{url.password}".encode()
-    return {"Authorization": f"Basic {b64encode(both).decode()}"}
-
-
-def _challenges(answer: Answer) -> list[str]:
-    return answer.headers.get_list("www-authenticate")
-
-
-def _code(error: object) -> object:
-    return error.get("code") if isinstance(error, dict) else None
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from workbench.core.frame import Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.sse import ServerEvent, SseParser
-from workbench.wire.http_requests import Answer
+from workbench.wire.http_exchange import Answer
 from workbench.wire.tap import Tap
 
 #: How long is waited before a stream is asked for again, if the server does not say (seconds).

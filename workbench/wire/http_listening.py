@@ -12,8 +12,10 @@ import anyio
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.wire.http_errors import HttpFailed, refused
 from workbench.wire.http_events import Reading
+from workbench.wire.http_exchange import Answer
 from workbench.wire.http_posts import Post
-from workbench.wire.http_requests import Answer, Requests
+from workbench.wire.http_refusals import LONGEST_REFUSAL
+from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import GET, HttpSession
 from workbench.wire.tap import Tap
 
@@ -25,9 +27,6 @@ LASTING = 30.0
 
 #: How often in a row a broken answer is asked for without getting anything of it.
 RESUMES = 5
-
-#: The longest body of an answer that is no stream; the rest is not read (bytes).
-LONGEST_REFUSAL = 1024 * 1024
 
 #: Answers to a GET that may be others the next time; every other one is final.
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))

@@ -11,7 +11,7 @@ from workbench.core.actions import Send
 from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Decoded, id_text
 from workbench.core.peek import peek
-from workbench.wire.http_requests import Outgoing
+from workbench.wire.http_exchange import Outgoing
 
 #: How long a stream is read on after the answer it was for (seconds). A server should close it then.
 LINGER = 2.0

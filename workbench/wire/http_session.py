@@ -10,12 +10,11 @@ Source: "Session Management" and "Protocol Version Header", 2025-03-26 to 2025-1
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from workbench.core.methods import LATEST_HANDSHAKE
-from workbench.wire.command import NotStarted
-from workbench.wire.http_requests import Answer
+from workbench.wire.http_exchange import Answer
+from workbench.wire.http_target import check_headers
 from workbench.wire.tap import Tap
 
 SESSION = "Mcp-Session-Id"
@@ -29,9 +28,6 @@ MOST_TOLD = 20
 
 #: What a user may have set for POSTs means nothing on another request.
 _OF_POSTS = frozenset(("accept", "content-type", "content-length"))
-
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
 
 Headers = Sequence[tuple[str, str]]
 
@@ -101,15 +97,3 @@ def _merged(headers: Headers) -> list[tuple[str, str]]:
     for name, value in headers:
         merged[name.lower()] = (name, value)
     return list(merged.values())
-
-
-def check_headers(headers: Mapping[str, str]) -> None:
-    """Raises ``NotStarted`` for what no HTTP header can be; a value is never told."""
-    for name, value in headers.items():
-        if not _TOKEN.fullmatch(name):
-            raise NotStarted(f"{name!r} cannot be the name of a header.", "Correct it; names have no spaces.")
-        if not _VALUE.fullmatch(value):
-            raise NotStarted(
-                f"The value of the header {name} holds a control character or a line end.",
-                "Correct it; a token read from a file often ends with a line end.",
-            )

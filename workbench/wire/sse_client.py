@@ -22,17 +22,18 @@ from workbench.core.actions import Send
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import Decoded, decode
 from workbench.core.lifecycle import Event
-from workbench.wire.http import basic_of, url_of
 from workbench.wire.http_errors import HttpFailed, Trouble, refused, unauthorized
 from workbench.wire.http_events import Reading
+from workbench.wire.http_exchange import Answer
 from workbench.wire.http_posts import Post
-from workbench.wire.http_requests import Answer, Requests, make_client
+from workbench.wire.http_requests import Requests, make_client
 from workbench.wire.http_session import HttpSession
+from workbench.wire.http_target import basic_of, url_of
 from workbench.wire.sse_endpoint import lost_prefix
 from workbench.wire.sse_stream import LONGEST_REFUSAL, EndpointStream
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
-from workbench.wire.transport import Peer, Serve, Serving, Taps
+from workbench.wire.transport import Peer, Serve, Serving, Taps, TransportKind
 
 #: How long a message waits for the acknowledgement of the one before it, so that they stay in order
 #: (seconds). Some servers acknowledge a request only with its reply, which may need the next message.
@@ -243,4 +244,4 @@ class _Sse:
         return serve_http(address, serve, taps, path="/sse")
 
 
-TRANSPORT = _Sse()
+TRANSPORT: TransportKind = _Sse()

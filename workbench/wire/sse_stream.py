@@ -18,7 +18,8 @@ from workbench.core.frame import Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.sse import ServerEvent, SseParser
 from workbench.wire.http_errors import HttpFailed, Trouble, no_message, place_of, refused, unauthorized
-from workbench.wire.http_requests import Answer, Requests
+from workbench.wire.http_exchange import Answer
+from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import GET, HttpSession
 from workbench.wire.sse_endpoint import endpoint_of
 from workbench.wire.tap import Tap

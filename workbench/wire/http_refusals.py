@@ -1,0 +1,38 @@
+"""What an answer means that does not answer the request."""
+
+from __future__ import annotations
+
+from workbench.core.jsonrpc import Decoded
+from workbench.wire.http_errors import Trouble, no_message, refused, unauthorized
+from workbench.wire.http_exchange import Answer
+
+#: The longest body of an answer that is a refusal; the rest is not read (bytes).
+LONGEST_REFUSAL = 1024 * 1024
+
+
+def denied(answer: Answer) -> bool:
+    """Whether access is what was refused."""
+    return answer.status in (401, 403)
+
+
+def trouble_in(answer: Answer, body: bytes) -> Trouble:
+    """What an answer says that holds no message for its request."""
+    if answer.succeeded:
+        return no_message(answer.status, answer.media, body, answer.url)
+    if denied(answer):
+        challenges = answer.headers.get_list("www-authenticate")
+        return unauthorized(answer.url, answer.status, challenges)
+    return refused(answer.status, answer.media, body, answer.url)
+
+
+def forgets_session(answer: Answer, body: bytes, decoded: Decoded) -> bool:
+    """Whether the server does not know the session that the request named: 404 says so ("Session
+    Management", since 2025-03-26), and some servers say it with 400."""
+    if answer.status == 404:
+        # A method it does not know is another matter.
+        return not any(_code(message.members.get("error")) == -32601 for message in decoded.messages)
+    return answer.status == 400 and b"session" in body.lower()
+
+
+def _code(error: object) -> object:
+    return error.get("code") if isinstance(error, dict) else None
