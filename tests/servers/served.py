@@ -33,10 +33,11 @@ async def echo(client: Client) -> None:
     while (received := await client.receive()) is not None:
         for message in received.decoded.messages:
             if message.kind is Kind.REQUEST:
-                _answer(client, received, message)
+                answer(client, received, message)
 
 
-def _answer(client: Client, received: Received, message: Message) -> None:
+def answer(client: Client, received: Received, message: Message) -> None:
+    """Answer a request as this server does."""
     params = message.value("params") or {}
     identity = message.id or "null"
     token = params.get("_meta", {}).get("progressToken")

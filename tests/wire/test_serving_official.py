@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import anyio
@@ -9,9 +10,13 @@ import pytest
 from mcp import ClientSession
 from mcp.client.client import Client as Official
 from mcp.client.sse import sse_client
+from mcp.types import ListRootsResult, Root, TextContent
+from pydantic import FileUrl
 
-from tests.servers.served import echo, over_http
+from tests.servers.served import answer, echo, over_http
+from tests.wire.stage import until
 from workbench.core import jsonrpc
+from workbench.core.frame import Kind
 from workbench.wire.serving_http import Manner
 from workbench.wire.transport import Client
 
@@ -102,3 +107,72 @@ async def test_a_client_of_the_older_transport_that_leaves_is_gone() -> None:
         with anyio.fail_after(20):
             await gone.wait()
     assert {stream.verb for stream in sink.streams.values()} == {"GET", "POST"}
+
+
+async def test_the_official_client_listens_to_a_stream_and_closing_it_is_seen() -> None:
+    left: list[int] = []
+    listening: list[int] = []
+    subscribed = "io.modelcontextprotocol/subscriptionId"
+
+    async def serve(client: Client) -> None:
+        client.on_left = left.append
+        while (received := await client.receive()) is not None:
+            for seen in received.decoded.messages:
+                if seen.method != "subscriptions/listen":
+                    answer(client, received, seen)
+                    continue
+                listening.append(received.stream)
+                meta = {"_meta": {subscribed: seen.members["id"]}}
+                for method, params in (
+                    (
+                        "notifications/subscriptions/acknowledged",
+                        {"notifications": {"toolsListChanged": True}},
+                    ),
+                    ("notifications/tools/list_changed", {}),
+                ):
+                    told = jsonrpc.notification(method, json.dumps(params | meta))
+                    client.send(told, received.stream)
+
+    async with over_http(serve) as (url, sink), Official(url, mode="auto") as client:
+        with anyio.fail_after(30):
+            async with client.listen(tools_list_changed=True) as subscription:
+                assert subscription.honored.tools_list_changed
+                event = await anext(subscription)
+        assert "ToolsListChanged" in type(event).__name__
+        await until(lambda: left)
+    assert left == listening
+    assert sink.streams[listening[0]].closed_how == "cut"
+
+
+@pytest.mark.parametrize(
+    "own", [False, True], ids=["on the stream of the call", "on the stream of the client"]
+)
+async def test_the_official_client_is_asked_while_it_calls(own: bool) -> None:
+    async def serve(client: Client) -> None:
+        waiting: dict[str, tuple[int, str]] = {}
+        while (received := await client.receive()) is not None:
+            for seen in received.decoded.messages:
+                if seen.method == "tools/call":
+                    waiting['"ask"'] = (received.stream, seen.id or "")
+                    client.send(jsonrpc.request('"ask"', "roots/list"), 0 if own else received.stream)
+                elif seen.kind is Kind.RESULT:
+                    stream, identity = waiting.pop(seen.id or "")
+                    text = json.dumps(
+                        {"content": [{"type": "text", "text": json.dumps(seen.value("result"))}]}
+                    )
+                    client.send(jsonrpc.result(identity, text), stream)
+                elif seen.kind is Kind.REQUEST:
+                    answer(client, received, seen)
+
+    async def roots(context: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=FileUrl("file:///here"))])
+
+    async with (
+        over_http(serve) as (url, _),
+        Official(url, mode="legacy", list_roots_callback=roots) as client,
+    ):
+        with anyio.fail_after(30):
+            result = await client.call_tool("echo", {})
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    assert "file:///here" in content.text

@@ -44,12 +44,13 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
 class Old:
     """One stream and what is POSTed. ``endpoint`` is what the stream begins with; ``post`` answers a POST
-    with a whole HTTP answer."""
+    with a whole HTTP answer; ``moved`` is where the stream is instead."""
 
     def __init__(self, endpoint: bytes, post: Handler) -> None:
         self.endpoint = endpoint
         self.post = post
         self.posted: list[bytes] = []
+        self.moved = b""
         self.stream: SocketStream | None = None
 
     async def __call__(self, stream: SocketStream) -> None:
@@ -63,6 +64,10 @@ class Old:
         while b"\r\n\r\n" not in head:
             head += await stream.receive()
         head, _, body = head.partition(b"\r\n\r\n")
+        if self.moved and head.startswith(b"GET /sse"):
+            location = b"location: " + self.moved
+            await stream.send(b"HTTP/1.1 307 Moved\r\ncontent-length: 0\r\n" + location + b"\r\n\r\n")
+            return
         if head.startswith(b"GET"):
             self.stream = stream
             await stream.send(HEAD + self.endpoint)
@@ -87,7 +92,7 @@ def whole(status: str, body: bytes = b"", media: bytes = b"text/plain") -> bytes
 
 def answer_to(body: bytes) -> bytes:
     asked = json.loads(body)
-    if "id" not in asked:
+    if "method" not in asked or "id" not in asked:
         return b""
     return jsonrpc.result(
         json.dumps(asked["id"]), json.dumps(result_of(asked["method"], asked.get("params", {})))
@@ -183,6 +188,25 @@ async def test_headers_of_the_target_go_with_every_request() -> None:
     ):
         await connection.ready()
     assert all(("authorization", "Bearer t") in stream.request_headers for stream in seen.streams.values())
+
+
+async def test_a_request_of_the_server_is_answered_by_a_post() -> None:
+    async with old_server() as (url, old), running(target(url)) as (connection, _):
+        await connection.ready()
+        await old.say(jsonrpc.request('"ask"', "ping"))
+        await until(lambda: len(old.posted) == 3)
+    assert json.loads(old.posted[-1]) == {"jsonrpc": "2.0", "id": "ask", "result": {}}
+
+
+async def test_a_stream_that_has_moved_is_followed_and_the_endpoint_belongs_to_where_it_is() -> None:
+    async with old_server(b"event: endpoint\ndata: messages\n\n") as (url, old):
+        old.moved = b"/deep/er/sse"
+        async with running(target(url)) as (connection, sink):
+            await connection.ready()
+            assert text_of(await call_tool(connection, "hi")) == "hi"
+    posts = [stream.url for stream in sink.streams.values() if stream.verb == "POST"]
+    assert all(each.endswith("/deep/er/messages") for each in posts)
+    assert len(sink.events("redirect")) == 1
 
 
 # What is wrong

@@ -24,7 +24,7 @@ from workbench.wire.http import HttpTransport, open_http
 from workbench.wire.http_errors import Trouble
 from workbench.wire.sse_client import SseTransport, sse_transport
 from workbench.wire.tap import Tap
-from workbench.wire.transport import Peer, Serve, Serving, Taps, Transport
+from workbench.wire.transport import Peer, Serve, Serving, Taps, Transport, TransportKind
 
 #: Statuses with which a server of the older transport refuses a POST to the URL of its stream.
 OLDER = frozenset((400, 404, 405))
@@ -85,4 +85,4 @@ class _Http:
         return serve_http(address, serve, taps)
 
 
-TRANSPORT = _Http()
+TRANSPORT: TransportKind = _Http()

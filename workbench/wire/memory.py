@@ -24,7 +24,7 @@ from workbench.errors import UsageError
 from workbench.wire.command import NotStarted
 from workbench.wire.serving import LineClient, attend, let_go
 from workbench.wire.tap import Tap
-from workbench.wire.transport import Peer, Serve, Serving, Taps
+from workbench.wire.transport import Peer, Serve, Serving, Taps, TransportKind
 
 #: Who serves in this process, by address.
 _SERVED: dict[str, _Place] = {}
@@ -142,4 +142,4 @@ class _Memory:
         return serve_memory(address, serve, taps)
 
 
-TRANSPORT = _Memory()
+TRANSPORT: TransportKind = _Memory()

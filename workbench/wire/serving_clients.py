@@ -21,6 +21,9 @@ from workbench.wire.serving_outgoing import Item, Outgoing, Plain
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Headers, Received
 
+#: Requests of a client that wait for their answers; one more is refused with 503.
+MOST_OPEN = 10_000
+
 #: Finished streams of a session that can be taken up again; the last ones.
 KEPT_STREAMS = 100
 
@@ -98,6 +101,8 @@ class HttpClient:
         seq, decoded = exchange.take(body)
         if self.inbox.over:
             raise Refused(404, "Session not found")
+        if len(self._open) >= MOST_OPEN:
+            raise Refused(503, f"{MOST_OPEN} requests wait for their answers already.")
         asked = requests_of(decoded)
         outgoing = None
         if asked and opens:
