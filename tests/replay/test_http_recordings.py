@@ -40,7 +40,7 @@ def methods(frames: list[Frame]) -> list[str]:
     return [cue.method for cue in build(frames).requests]
 
 
-def test_what_came_on_a_streams_of_calls_hangs_on_them_also_after_resuming() -> None:
+def test_what_came_on_the_streams_of_calls_hangs_on_them_also_after_resuming() -> None:
     script = build(frames_of("http.jsonl"))
     hanging = [(cue.name or cue.method, [piece.what for piece in cue.pieces]) for cue in script.requests]
     assert hanging == [
