@@ -8,16 +8,20 @@ from typing import Any
 from workbench.core.actions import error_sentence
 from workbench.core.exchanges import Exchange
 from workbench.core.frame import Kind
-from workbench.core.jsonrpc import Message
+from workbench.core.inflight import keep
+from workbench.core.jsonrpc import Message, id_text
 from workbench.core.listing import Listing
 from workbench.core.methods import LIST_METHODS, gate_of, has_capability
 from workbench.core.peek import peek, peek_items
+from workbench.core.subscriptions import SUBSCRIPTION_KEY
 from workbench.core.view import Item
 
 #: URIs whose subscription and last update are remembered.
 MAX_URIS = 10_000
 
 METHOD_NOT_FOUND = -32601
+
+LISTEN = "subscriptions/listen"
 
 
 class Catalog:
@@ -31,6 +35,7 @@ class Catalog:
         self.subscribed: frozenset[str] = frozenset()
         self.updates: OrderedDict[str, int] = OrderedDict()
         self._told_updates: dict[str, int] | None = {}
+        self._listened: OrderedDict[str, frozenset[str]] = OrderedDict()  # listen request's id -> its URIs
         self._cursors: dict[tuple[int, int], Any] = {}  # key of an open listing request -> its cursor
 
     def items(self, method: str) -> tuple[Item, ...]:
@@ -56,6 +61,8 @@ class Catalog:
 
     def answered(self, exchange: Exchange, message: Message, capabilities: dict[str, Any]) -> None:
         """Take an answer of the server; ``capabilities`` are what it offers."""
+        if exchange.method == LISTEN:
+            self.unlistened(exchange.id)
         if exchange.method in LIST_METHODS:
             cursor = self._cursors.pop(exchange.key, None)
             self._take_page(exchange.method, cursor, message, capabilities)
@@ -64,6 +71,24 @@ class Catalog:
                 self.subscribed |= {exchange.name}
             elif exchange.method == "resources/unsubscribe":
                 self.subscribed -= {exchange.name}
+
+    def acknowledged(self, message: Message) -> None:
+        """Take the acknowledgement of a subscription (2026-07-28): what it names is subscribed to."""
+        identity = peek(message, "params", "_meta", SUBSCRIPTION_KEY)
+        uris = peek(message, "params", "notifications", "resourceSubscriptions")
+        named = (
+            frozenset(uri for uri in uris if isinstance(uri, str)) if isinstance(uris, list) else frozenset()
+        )
+        if named and len(self.subscribed) + len(named) <= MAX_URIS:
+            keep(self._listened, id_text(identity), named, MAX_URIS)
+            self.subscribed |= named
+
+    def unlistened(self, id: str) -> None:
+        """A request is over: if it was a subscription, nothing comes of it any more."""
+        gone = self._listened.pop(id, frozenset())
+        if gone:
+            still = frozenset[str]().union(*self._listened.values())
+            self.subscribed -= gone - still
 
     def updated(self, message: Message, seq: int) -> None:
         """Take a ``notifications/resources/updated``."""

@@ -22,12 +22,14 @@ from workbench.core.jsonrpc import Decoded, Message, decode, loads
 from workbench.core.lifecycle import OVER, Event, State
 from workbench.core.logbook import Logbook
 from workbench.core.methods import CHANGED_LISTS, REVISIONS
-from workbench.core.parties import Parties
+from workbench.core.parties import META, Parties
 from workbench.core.peek import peek
 from workbench.core.peer_story import PeerStory
 from workbench.core.policy import ASKING
 from workbench.core.story import TOLD_STDERR, Story
+from workbench.core.subscriptions import ACKNOWLEDGED
 from workbench.core.view import ConnectionView, FindingCounts, Item, LogEntry, OpenCall, PeerCall, Step
+from workbench.core.within import AskedWithin
 
 __all__ = ["ConnectionFold", "ConnectionView", "Item", "LogEntry", "OpenCall", "PeerCall", "Step"]
 
@@ -56,6 +58,7 @@ class ConnectionFold:
         self._catalog = Catalog()
         self._logbook = Logbook()
         self._inflight = InFlight()
+        self._within = AskedWithin(self._inflight, self._story)
         self._levels: OrderedDict[tuple[int, int], str] = OrderedDict()
         self._handshake_done = False
         self._frames = 0
@@ -189,11 +192,16 @@ class ConnectionFold:
             self._story.happened(Event.PROBED)
             self._story.step(frame, "server/discover", f"#{frame.seq}")
         elif exchange.method != "ping":
-            self._used(stateless=self._parties.stateless(message))
+            stateless = self._parties.stateless(message)
+            if stateless:
+                wanted = peek(message, "params", "_meta", f"{META}logLevel")
+                self._log_level = wanted if isinstance(wanted, str) else None
+            self._used(stateless)
         if exchange.method == "logging/setLevel":
             level = peek(message, "params", "level")
             keep(self._levels, exchange.key, level if isinstance(level, str) else "", MAX_LEVELS)
         self._catalog.asked(exchange, message)
+        self._within.asked(frame, exchange, message)
         self._inflight.call_opened(frame, exchange)
 
     def _used(self, stateless: bool = False) -> None:
@@ -231,6 +239,8 @@ class ConnectionFold:
         level = self._levels.pop(exchange.key, "")
         if level and message.kind is Kind.RESULT:
             self._log_level = level
+        if self._within.answered(frame, exchange, message) and exchange.method == "tools/call":
+            self._catalog.asks(exchange.name or "")
         self._catalog.answered(exchange, message, self._parties.server_capabilities)
 
     def _on_initialized(self, frame: Frame, exchange: Exchange, message: Message) -> None:
@@ -272,6 +282,8 @@ class ConnectionFold:
             self._inflight.progressed(event.owner, event.message)
         elif method == "notifications/message":
             self._logbook.take_log(frame, event.message)
+        elif method == ACKNOWLEDGED:
+            self._catalog.acknowledged(event.message)
         elif method in CHANGED_LISTS:
             self._story.list_changed(frame, method.split("/")[1])
         elif method == "notifications/resources/updated":
@@ -280,6 +292,7 @@ class ConnectionFold:
     def _on_cancelled(self, exchange: Exchange) -> None:
         if exchange.direction is Direction.TO_SERVER:
             self._inflight.call_ended(exchange)
+            self._catalog.unlistened(exchange.id)
             return
         self._inflight.peer_ended(exchange)
         self._peer_story.cancelled(exchange)

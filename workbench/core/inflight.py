@@ -78,6 +78,15 @@ class InFlight:
         if self._asked.pop(exchange.key, None) is not None:
             self._told_asked = None
 
+    def asked_within(self, key: tuple[int, int], asked: PeerCall) -> None:
+        """Something is asked within a result; ``key`` tells it from everything else that is asked."""
+        keep(self._asked, (-key[0], key[1]), asked, MAX_OPEN)
+        self._told_asked = None
+
+    def ended_within(self, key: tuple[int, int]) -> None:
+        if self._asked.pop((-key[0], key[1]), None) is not None:
+            self._told_asked = None
+
     def clear(self) -> None:
         """The peer is gone: nothing is open any more."""
         self._calls.clear()

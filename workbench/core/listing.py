@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
+from workbench.core.routing import annotated
 from workbench.core.signature import cut, prompt_signature, signature
 from workbench.core.view import Item
 
@@ -26,6 +27,10 @@ MAX_REMOVED = 1_000
 
 #: Characters of titles and descriptions; the whole text is in ``Item.value``.
 MAX_TITLE = 500
+
+#: The mark of a tool whose arguments cannot be repeated in headers as its schema wants; the reason
+#: follows it. Such a tool is called without these headers.
+WRONG_HEADERS = "headers"
 
 KINDS = {
     "tools/list": "tool",
@@ -139,6 +144,7 @@ def _marks(kind: str, value: dict[str, Any], name: str) -> tuple[str, ...]:
     execution = value.get("execution")
     if isinstance(execution, dict) and execution.get("taskSupport") in ("optional", "required"):
         marks.append("task")
+    marks += [f"{WRONG_HEADERS}: {fault}" for fault in annotated(value.get("inputSchema")).faults[:1]]
     return tuple(marks)
 
 

@@ -68,6 +68,11 @@ class Call:
         return "running" if self.outcome is None else "done"
 
     @property
+    def last(self) -> int:
+        """The id of its last round's request."""
+        return self.rounds[-1].number if self.rounds else self.number
+
+    @property
     def seconds(self) -> float:
         """How long it took, or has taken so far."""
         if self.outcome is not None:

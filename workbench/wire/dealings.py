@@ -154,7 +154,8 @@ class Dealings:
         call, outcome = self.calls.get(action.id), action.outcome
         seq = outcome.seq or 0
         if outcome.how == "timeout":
-            seq = self._tap.process("timeout", id=str(action.id), seconds=round(outcome.seconds, 3))
+            last = action.id if call is None else call.last
+            seq = self._tap.process("timeout", id=str(last), seconds=round(outcome.seconds, 3))
         if call is None:
             if self.tasks is not None:
                 self.tasks.orphaned(action.id, outcome)
@@ -175,7 +176,7 @@ class Dealings:
             self._changed("call", action.seq)
 
     def _late(self, action: Late) -> None:
-        call = self._given_up.pop(action.id, None)
+        call = self._given_up.pop(action.id, None) or self._rounds.get(action.id)
         if call is not None:
             call.late_seq = action.seq
             self._changed("call", action.seq)
