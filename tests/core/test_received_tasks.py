@@ -209,6 +209,8 @@ def test_an_id_that_is_used_again_is_answered_again() -> None:
     talk.conversation.answer("1", "{}")
     talk.ask(1, "elicitation/create", {"message": "?"})
     assert one(talk.conversation.answer("1", '{"action":"decline"}'))["id"] == 1
+    made(talk, 2)
+    assert "tasks" in answer(talk.ask(2, "tasks/list"))
 
 
 def test_an_answer_within_a_task_of_ours_says_so() -> None:

@@ -75,9 +75,9 @@ class Asked:
         during = partial(self._tools, self.within)
         question = Question(message.method or "", peek(message, "params"), during, self._server())
         actions: list[Action] = [Odd("reused-id", seq)] if id in self.open else []
+        self.policy.tasks.release(id)
         if question.method in GATES and has_capability(self.offered, GATES[question.method]):
             return actions + self._asked_of_tasks(id, question, seq, message)
-        self.policy.tasks.release(id)
         reply, remarks = self.policy.decide(question, self.offered)
         keep(self.open, id, Open(question, seq), MAX_PEER_REQUESTS)
         actions.append(PeerRequest(id, question.method, question.params, seq, reply is None, message))
