@@ -25,7 +25,7 @@ def anyio_backend() -> str:
 
 async def walk() -> list[Frame]:
     """Connect, list, call the tool that adds a tool, list again; then the frames of the wire."""
-    target = Target(command=sys.executable, args=("-m", "workbench.demo"), capabilities={})
+    target = Target(command=sys.executable, args=("-m", "workbench.demo"), capabilities={}, era="legacy")
     with anyio.fail_after(30):
         async with Session.open(record=False) as session:
             connection = session.connect(target, listing=False)
