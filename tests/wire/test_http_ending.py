@@ -103,3 +103,19 @@ async def test_a_server_that_asks_without_taking_answers_is_not_read_for_ever(
                 await anyio.sleep(0.01)
         assert 20 <= len(stage.events()) < 60
         assert len([each for each in stage.site.of("POST") if not each.method]) == http.PROMPTED_AT_ONCE
+
+
+async def test_answers_that_are_taken_with_a_word_make_room_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_PROMPTED", 3)
+
+    async def asks(asked: Asked, wire: Wire) -> None:
+        await wire.write(EVENTS)
+        for number in range(200):
+            await wire.write(event(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number))
+        await wire.gone()
+
+    def posts(asked: Asked) -> bytes:
+        return reply(200, "Accepted", content_type="text/plain")
+
+    async with connected({"GET": asks, "POST": posts, "initialize": plain}) as stage:
+        await until(lambda: len([each for each in stage.site.of("POST") if not each.method]) == 200, 60)

@@ -183,6 +183,26 @@ async def test_a_stream_with_parameters_in_its_type_or_compressed_is_read_all_th
         assert stream.wire_bytes < 300
 
 
+async def test_a_stream_under_another_type_is_read_as_what_it_is() -> None:
+    async def answer(asked: Asked, wire: Wire) -> None:
+        await wire.write(head(200, {"content-type": "text/plain"}), event(message(asked, said("misnamed"))))
+        await wire.gone()
+
+    async with connected({"tools/call": answer}) as stage:
+        assert await stage.says() == "misnamed"
+
+
+async def test_json_under_another_type_or_none_is_read_as_what_it_is() -> None:
+    def typed(asked: Asked) -> bytes:
+        return reply(200, message(asked, said("plainly")), content_type="text/plain")
+
+    def untyped(asked: Asked) -> bytes:
+        return reply(200, message(asked, said("plainly")))
+
+    async with connected({"tools/call": [typed, untyped]}) as stage:
+        assert await stage.says() == await stage.says() == "plainly"
+
+
 async def test_an_answer_that_is_not_compressed_as_its_head_says_fails_that_call_alone() -> None:
     wrong = reply(200, b"plain text", content_type="application/json", content_encoding="gzip")
     async with connected({"tools/call": [wrong, tells("fine")]}) as stage:

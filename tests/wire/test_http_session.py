@@ -114,10 +114,16 @@ async def test_a_method_the_server_does_not_know_is_no_lost_session() -> None:
 
 
 async def test_a_bad_request_that_does_not_speak_of_a_session_is_no_lost_session() -> None:
-    async with connected({"tools/call": error(400, -32600, "Unsupported protocol version")}) as stage:
-        outcome = await call_tool(stage.connection, "x")
-        assert outcome.how == "error"
-        assert stage.connection.state is State.READY
+    bad = [
+        error(400, -32600, "Unsupported protocol version"),
+        error(400, -32602, "Invalid params: session is missing"),
+        error(400, -32000, "The session attendance list is empty"),
+    ]
+    async with connected({"tools/call": bad}) as stage:
+        for _ in bad:
+            outcome = await call_tool(stage.connection, "x")
+            assert outcome.how == "error"
+            assert stage.connection.state is State.READY
 
 
 async def test_without_a_session_a_404_fails_only_the_call() -> None:

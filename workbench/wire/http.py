@@ -99,7 +99,7 @@ class HttpTransport:
             Direction.TO_SERVER, send.body, Ending.NONE, Channel.HTTP, outgoing.number
         )
         post = Post(send, decoded, outgoing, not self._begun)
-        self._posts.update(dict.fromkeys(post.waits, post))
+        self._posts.update(dict.fromkeys(post.ids, post))
         self._give_up(given_up(decoded))
         before = self._accepted
         if post.method == "notifications/initialized":
@@ -142,8 +142,9 @@ class HttpTransport:
                 self._accepted.set()
             if post.outgoing.how == "failed":
                 post.outgoing.closed()
-            for id_text in [each for each, other in self._posts.items() if other is post]:
-                del self._posts[id_text]
+            for id_text in post.ids:
+                if self._posts.get(id_text) is post:
+                    del self._posts[id_text]
 
     async def _turn(self, before: anyio.Event) -> None:
         """Servers refuse what overtakes the end of the handshake."""
@@ -156,7 +157,7 @@ class HttpTransport:
         async with self._requests.answer(post.outgoing) as answer:
             self._session.answered(answer, post.method == "initialize")
             self._on_head(post, answer)
-            if not answer.is_events:
+            if not await answer.carries_events():
                 await self._take_body(post, answer)
                 return
             number = answer.stream
@@ -224,7 +225,10 @@ class HttpTransport:
             post.end()
         elif answer.succeeded or decoded.messages:
             self._received(seq, decoded, post)
-        await self._without_answer(post, cut or trouble_in(answer, body))
+        if not answer.succeeded:
+            self._ended(post, trouble_in(answer, body))
+        else:
+            await self._without_answer(post, cut or trouble_in(answer, body))
 
     async def _taken_over(self, post: Post, answer: Answer, body: bytes, decoded: Decoded) -> bool:
         """Whether another transport goes on with ``initialize``, which this one was refused."""
@@ -239,6 +243,9 @@ class HttpTransport:
             # It may be on its way on the other stream.
             with anyio.move_on_after(ELSEWHERE):
                 await post.done.wait()
+        self._ended(post, trouble)
+
+    def _ended(self, post: Post, trouble: Trouble) -> None:
         if post.method == "initialize" and post.opening and post.waits:
             post.end()
             self._unreachable(trouble)

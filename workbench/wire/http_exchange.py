@@ -15,6 +15,10 @@ from workbench.wire.tap import Tap
 #: How long a reader waits before it asks again whether the sink has room (seconds).
 _ROOM = 0.01
 
+#: What an SSE stream begins with, and types that are never one whatever they begin with.
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_NO_EVENTS = frozenset(("application/json", "text/html"))
+
 
 class Outgoing:
     """A request that has been told to the sink, and what is known of its answer."""
@@ -37,6 +41,10 @@ class Outgoing:
         )
         tap.stream(self._told)
 
+    def has_room(self) -> bool:
+        """Whether the sink has. An acknowledgement is read also while too many of them are awaited."""
+        return self._tap.sink.has_room()
+
     async def trace(self, event: str, _info: dict[str, Any]) -> None:
         """Called by httpx at every step."""
         if event.endswith(".send_request_body.complete"):
@@ -55,7 +63,9 @@ class Outgoing:
         self._tap.stream(self._told)
 
     def closed(self, wire_bytes: int | None = None) -> None:
-        """Nothing more comes of it. ``wire_bytes`` counts where the body was encoded."""
+        """Nothing more comes of it, which is told once. ``wire_bytes`` counts where the body was encoded."""
+        if self._told.closed_how:
+            return
         size = wire_bytes if self._told.encoding else None
         self._told = self._told._replace(closed_ns=self._tap.wall_ns(), closed_how=self.how, wire_bytes=size)
         self._tap.stream(self._told)
@@ -80,6 +90,8 @@ class Answer:
         self._response = response
         self._outgoing = outgoing
         self._has_room = has_room
+        self._source = self._pieces()
+        self._first: bytes | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -89,26 +101,41 @@ class Answer:
     def is_events(self) -> bool:
         return self.succeeded and self.media == "text/event-stream"
 
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body, decoded, as it comes; pauses while the sink has no room. Raises ``HttpFailed``
-        when it breaks off."""
-        outgoing = self._outgoing
+    async def carries_events(self) -> bool:
+        """Whether the body is an SSE stream. Some servers send one under another type: where the type
+        says nothing else, the first bytes decide. Raises ``HttpFailed``."""
+        if not self.succeeded or self.media in _NO_EVENTS:
+            return False
+        if not self.is_events and self._first is None:
+            self._first = await anext(self._source, b"")
+        return self.is_events or (self._first or b"").startswith(_FIELDS)
+
+    async def chunks(self, has_room: Callable[[], bool] | None = None) -> AsyncGenerator[bytes, None]:
+        """The body, decoded, as it comes; pauses while there is no room. Raises ``HttpFailed`` when
+        it breaks off."""
+        has_room = has_room or self._has_room
+        if self._first:
+            yield self._first
+        async for piece in self._source:
+            yield piece
+            while not has_room():
+                await anyio.sleep(_ROOM)
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
         try:
-            async for chunk in self._response.aiter_bytes():
-                yield chunk
-                while not self._has_room():
-                    await anyio.sleep(_ROOM)
+            async for piece in self._response.aiter_bytes():
+                yield piece
         except HTTP_ERRORS as error:
-            outgoing.how = "cut"
+            self._outgoing.how = "cut"
             raise HttpFailed(trouble_of(self.url, error, answered=True)) from error
-        outgoing.how = "end"
+        self._outgoing.how = "end"
 
     async def body(self, longest: int) -> tuple[bytes, Trouble | None]:
         """The whole body, or its first ``longest`` bytes; with what cut it short, if anything did."""
         pieces: list[bytes] = []
         size = 0
         try:
-            async for piece in self.chunks():
+            async for piece in self.chunks(self._outgoing.has_room):
                 pieces.append(piece)
                 size += len(piece)
                 if size >= longest:

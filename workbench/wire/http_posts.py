@@ -21,14 +21,17 @@ OPENING = frozenset(("initialize", "server/discover"))
 
 
 class Post:
-    """A body on its way. ``waits`` holds the ids (JSON text) of the requests in it that have no
-    answer; it empties wherever the answers come, on this or on another stream."""
+    """A body on its way. ``ids`` holds the ids (JSON text) of the requests in it, ``waits`` those that
+    have no answer; it empties wherever the answers come, on this or on another stream."""
 
     def __init__(self, send: Send, decoded: Decoded, outgoing: Outgoing, opening: bool) -> None:
         messages = decoded.messages
         self.send = send
         self.outgoing = outgoing
-        self.waits = {each.id for each in messages if each.kind is Kind.REQUEST and each.id is not None}
+        self.ids = frozenset(
+            each.id for each in messages if each.kind is Kind.REQUEST and each.id is not None
+        )
+        self.waits = set(self.ids)
         self.method = (messages[0].method or "") if len(messages) == 1 else ""
         self.opening = opening and self.method in OPENING
         self.prompted = send.about.startswith("policy ")
