@@ -68,11 +68,16 @@ def run(project: Path, *words: str, status: int = 0) -> str:
 def test_a_token_of_a_config_file_reaches_the_server_and_nothing_that_is_written(
     project: Path, tmp_path: Path
 ) -> None:
-    assert DIGESTS in run(project, "call", "digest", "--json", "-o", "one.db", "@keeper")
-    leaked = workbench("request", "call", "leak", "-o", "two.db", "@keeper", cwd=str(project))
+    assert DIGESTS in run(project, "call", "digest", "--json", "-o", "one.db", "--yes", "@keeper")
+    leaked = workbench("request", "call", "leak", "-o", "two.db", "--yes", "@keeper", cwd=str(project))
     assert TOKEN in leaked.stdout  # what a server answers is shown as it is
-    assert workbench("request", "call", "none", "-o", "three.db", "@keeper", cwd=str(project)).returncode == 4
-    assert workbench("probe", "-o", "four.db", "@keeper", cwd=str(project)).returncode == 0
+    assert (
+        workbench(
+            "request", "call", "none", "-o", "three.db", "--yes", "@keeper", cwd=str(project)
+        ).returncode
+        == 4
+    )
+    assert workbench("probe", "-o", "four.db", "--yes", "@keeper", cwd=str(project)).returncode == 0
     assert "keeper" in run(project, "sessions", "show", "one.db")
     run(project, "sessions", "show", "--json", "one.db")
     run(project, "sessions", "frames", "--json", "three.db")
@@ -87,9 +92,9 @@ def test_a_token_of_a_config_file_reaches_the_server_and_nothing_that_is_written
 def test_the_replay_of_a_session_with_a_secret_knows_none_and_its_report_neither(
     project: Path, tmp_path: Path
 ) -> None:
-    run(project, "call", "digest", "-o", "one.db", "@keeper")
+    run(project, "call", "digest", "-o", "one.db", "--yes", "@keeper")
     asked = json.dumps({"name": "digest", "arguments": {"with": f"{TOKEN} and {KEY}"}})
-    workbench("request", "tools/call", asked, "-o", "two.db", "@keeper", cwd=str(project))
+    workbench("request", "tools/call", asked, "-o", "two.db", "--yes", "@keeper", cwd=str(project))
     replayed = run(project, "call", "digest", "--replay", "one.db", "-o", "three.db")
     assert DIGESTS in replayed
     for recording, params in (("two.db", asked), ("one.db", '{"name":"digest","arguments":{"a":1}}')):
@@ -113,16 +118,16 @@ def test_what_is_ours_to_say_names_no_secret_not_even_when_the_start_fails(proje
     config = json.loads((project / ".mcp.json").read_text())
     config["mcpServers"]["gone"] = config["mcpServers"]["keeper"] | {"command": "no-such-program"}
     (project / ".mcp.json").write_text(json.dumps(config))
-    told = run(project, "probe", "--json", "-o", "gone.db", "@gone", status=3)
+    told = run(project, "probe", "--json", "-o", "gone.db", "--yes", "@gone", status=3)
     assert "no-such-program" in told
-    run(project, "call", "digest", "@gone", status=3)
+    run(project, "call", "digest", "--yes", "@gone", status=3)
     run(project, "probe", "@nowhere", status=2)
     for name, text in written_under(project).items():
         assert [form for form in forms() if form in text] == [], name
 
 
 def test_last_words_with_a_secret_are_kept_without_it(project: Path) -> None:
-    words = ["probe", "-o", "stop.db", "--env", "STOP=1", "@keeper"]
+    words = ["probe", "-o", "stop.db", "--env", "STOP=1", "--yes", "@keeper"]
     assert workbench(*words, cwd=str(project)).returncode == 3
     frames = run(project, "sessions", "frames", "--body", "stop.db")
     assert "starting with <redacted:" in frames
@@ -131,6 +136,6 @@ def test_last_words_with_a_secret_are_kept_without_it(project: Path) -> None:
 
 def test_the_target_on_a_terminal_shows_no_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    status, written = on_a_terminal(["call", "digest", "@keeper"])
+    status, written = on_a_terminal(["call", "digest", "--yes", "@keeper"])
     assert status == 0
     has_none(written.decode())
