@@ -107,6 +107,12 @@ class Redactor:
         self._open_keys: dict[int, int] = {}
         self._learned = 0
 
+    @property
+    def known(self) -> int:
+        """How many secrets are looked for, in all their forms: what was clean before one more was
+        known may not be so now."""
+        return len(self._forms)
+
     def add_secret(self, name: str, value: str, where: str = "env") -> bool:
         """Look out for a value given for a target; False when nothing about it looks secret."""
         if not looks_secret(name, value):

@@ -25,7 +25,7 @@ from workbench.core.redact import Redactor
 from workbench.store.backlog import BACKLOG_BYTES, COMMIT_BYTES, LINGER, Backlog, Finding, Statement
 from workbench.store.files import begin_writing, create_database, end_writing, file_uri
 from workbench.store.rows import RowMaker, plain
-from workbench.store.streams import statement_of
+from workbench.store.streams import Heads
 from workbench.store.tickets import Tickets
 from workbench.store.writer import ADD_FINDING, Writer, portions
 
@@ -101,6 +101,7 @@ class Recorder(Backlog):
         self._connections = 0
         self._streams = 0
         self._tickets_written = Tickets()
+        self._heads = Heads(self.redactor)
         self._ended_how = "closed"
         db = create_database(path, self.uri)
         wall, mono = clock.wall_ns(), clock.mono_ns()
@@ -217,20 +218,20 @@ class Recorder(Backlog):
     def _run(self) -> None:
         while (taken := self._take()) is not None:
             # Streams come first: what is found secret in a head is looked for in the bodies too.
-            statements = [self._statement(change) for change in taken.statements]
-            findings = taken.findings
+            statements = self._statements_of(taken.statements)
+            findings, asked = taken.findings, len(taken.statements)
             for units, weight in portions(taken.units):
                 first = self._tickets_written.next
                 # Each is written with its frame, or after it.
                 here = [finding for finding in findings if finding.ticket < first + len(units)]
                 findings = [finding for finding in findings if finding.ticket >= first + len(units)]
                 self._committed(len(units), self._write(units, statements, here))
-                self._settle(len(units), weight, len(statements))
-                statements = []
+                self._settle(len(units), weight, asked)
+                statements, asked = [], 0
                 self._tell()
             if statements or findings:
                 self._write((), statements, findings)
-                self._settle(0, 0, len(statements))
+                self._settle(0, 0, asked)
                 if findings:
                     self._tell()
         self._writer.finish(self._ended_how)
@@ -239,8 +240,12 @@ class Recorder(Backlog):
         if self.path is not None:
             end_writing(self.path)
 
-    def _statement(self, change: Statement | Stream) -> Statement:
-        return statement_of(change, self.redactor) if isinstance(change, Stream) else change
+    def _statements_of(self, changes: Sequence[Statement | Stream]) -> list[Statement]:
+        """What is to be written; of a stream that was handed over several times, only the last state."""
+        last = {change.number: change for change in changes if isinstance(change, Stream)}
+        return [change for change in changes if isinstance(change, Statement)] + [
+            self._heads.statement(stream) for stream in last.values()
+        ]
 
     def _write(
         self, units: Sequence[Unit], statements: Iterable[Statement], findings: Iterable[Finding]

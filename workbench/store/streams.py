@@ -14,6 +14,9 @@ from workbench.store.rows import plain
 MAX_HEADERS = 200
 MAX_TEXT = 8192
 
+#: Headers and URLs that are remembered with what became of them.
+MAX_SHOWN = 500
+
 #: The columns of ``stream`` after the session, as ``stream_of`` takes them.
 COLUMNS = (
     "number, connection, verb, url, status, encoding, wire_bytes, request_headers, response_headers, "
@@ -24,26 +27,55 @@ _INSERT = f"INSERT OR REPLACE INTO stream (session, {COLUMNS}) VALUES (1,?,?,?,?
 Headers = tuple[tuple[str, str], ...]
 
 
-def statement_of(stream: Stream, redactor: Redactor | None) -> Statement:
-    """What writes a stream down, in place of how it stood before."""
-    url = stream.url[:MAX_TEXT]
-    return Statement(
-        _INSERT,
-        (
-            stream.number,
-            stream.connection,
-            stream.verb,
-            plain(redactor.url(url) if redactor is not None else url),
-            stream.status,
-            stream.encoding or None,
-            stream.wire_bytes,
-            _stored(stream.request_headers, redactor),
-            _stored(stream.response_headers, redactor),
-            stream.opened_ns,
-            stream.closed_ns,
-            stream.closed_how or None,
-        ),
-    )
+class Heads:
+    """Makes rows of streams. Heads repeat themselves, so what became of a header is remembered."""
+
+    def __init__(self, redactor: Redactor | None) -> None:
+        self._redactor = redactor
+        self._shown: dict[tuple[str, str], str] = {}
+        self._known = 0
+
+    def statement(self, stream: Stream) -> Statement:
+        """What writes a stream down, in place of how it stood before."""
+        if self._redactor is not None and self._redactor.known != self._known:
+            self._known = self._redactor.known
+            self._shown.clear()
+        return Statement(
+            _INSERT,
+            (
+                stream.number,
+                stream.connection,
+                stream.verb,
+                self._text("", stream.url[:MAX_TEXT]),
+                stream.status,
+                stream.encoding or None,
+                stream.wire_bytes,
+                self._stored(stream.request_headers),
+                self._stored(stream.response_headers),
+                stream.opened_ns,
+                stream.closed_ns,
+                stream.closed_how or None,
+            ),
+        )
+
+    def _stored(self, headers: Headers) -> str | None:
+        if not headers:
+            return None
+        kept = [(name[:MAX_TEXT], value[:MAX_TEXT]) for name, value in headers[:MAX_HEADERS]]
+        return plain(dumps([(name, self._text(name, value)) for name, value in kept]))
+
+    def _text(self, name: str, value: str) -> str:
+        """The value of a header, or a URL (without a name), with no secret in it."""
+        redactor = self._redactor
+        if redactor is None:
+            return value if name else plain(value)
+        shown = self._shown.get((name, value))
+        if shown is None:
+            shown = redactor.header(name, value) if name else plain(redactor.url(value))
+            if len(self._shown) >= MAX_SHOWN:
+                self._shown.clear()
+            self._shown[name, value] = shown
+        return shown
 
 
 def stream_of(row: tuple[Any, ...]) -> Stream:
@@ -63,15 +95,6 @@ def stream_of(row: tuple[Any, ...]) -> Stream:
         closed,
         how or "",
     )
-
-
-def _stored(headers: Headers, redactor: Redactor | None) -> str | None:
-    if not headers:
-        return None
-    kept = [(name[:MAX_TEXT], value[:MAX_TEXT]) for name, value in headers[:MAX_HEADERS]]
-    if redactor is not None:
-        kept = [(name, redactor.header(name, value)) for name, value in kept]
-    return plain(dumps(kept))
 
 
 def _headers(text: str | None) -> Headers:
