@@ -74,6 +74,7 @@ class Empty(Vertical):
         self.below = Fixed()
         self.found = FoundServers()
         self._wrong = ""
+        self._begun = False
         self._looking = True
 
     def compose(self) -> ComposeResult:
@@ -87,7 +88,11 @@ class Empty(Vertical):
         self.head.lay(lambda _: [[Bit(" Connect to an MCP server", "bright")], []])
         self.rows.display = False
         self._lay()
-        if self.desk.live:
+
+    def on_show(self) -> None:
+        """Looked for when it is first seen: who opens the screen on a target need not wait for it."""
+        if self.desk.live and not self._begun:
+            self._begun = True
             self.call_after_refresh(self._look)
 
     def _look(self) -> None:
