@@ -67,7 +67,7 @@ def bare(path: str, source: str) -> float:
     """Seconds for inserting the same rows with ``executemany`` alone."""
     tables = {
         "frame": "SELECT key, connection, wall, mono, direction, channel, kind, method, name, id, size, ending, "
-        "spans, stored, body FROM frame",
+        "stream, event, spans, stored, body FROM frame",
         "pair": "SELECT answer, request FROM pair",
     }
     with sqlite3.connect(source) as db:
