@@ -42,7 +42,8 @@ from workbench.check.traffic import Traffic
 from workbench.check.watched import Hooks, Watched
 from workbench.core.exchange import Answered, Event, Opened, Orphaned, Told
 from workbench.core.frame import Channel, Direction, Frame, Stream, carried_kind
-from workbench.core.jsonrpc import Decoded, decode
+from workbench.core.inflight import keep
+from workbench.core.jsonrpc import Decoded, decode, loads
 
 #: HTTP streams that are remembered at once; the oldest beyond it are forgotten.
 MAX_STREAMS = 1_000
@@ -82,6 +83,8 @@ class Checker:
 
     def __init__(self) -> None:
         self._streams: OrderedDict[int, Stream] = OrderedDict()
+        self._held: OrderedDict[int, list[Finding]] = OrderedDict()
+        self._last = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -100,7 +103,8 @@ class Checker:
         """Take the next frame; ``decoded`` is what ``decode`` said of its body and ``stream`` the HTTP
         stream it came on, where they are known already. Returns what it breaks."""
         watched = self._watched
-        watched.findings = []
+        watched.findings = self._due(frame) if self._held else []
+        self._last = frame.seq
         if frame.channel is Channel.PROCESS:
             return self._on_process(frame)
         if frame.channel not in _ON_THE_WIRE or frame.direction is Direction.NONE:
@@ -116,7 +120,8 @@ class Checker:
         return watched.findings
 
     def take_stream(self, stream: Stream) -> list[Finding]:
-        """Take an HTTP stream as it stands now: opened, answered or closed."""
+        """Take an HTTP stream as it stands now: opened, answered or closed. What is found on a stream
+        without any frame is told with the frame that tells of it, at the latest when it is closed."""
         self._watched.findings = []
         self._watched.pairing.head(stream)
         self._streams[stream.number] = stream
@@ -124,10 +129,35 @@ class Checker:
             self._streams.popitem(last=False)
         for look in self._hooks.streams:
             look(stream)
-        return self._watched.findings
+        if stream.closed_how:
+            return [*self._release(stream.number, self._last), *self._placed(self._last)]
+        found = self._watched.findings
+        homeless = [finding for finding in found if not finding.seq]
+        if not homeless:
+            return found
+        keep(self._held, stream.number, self._held.get(stream.number, []) + homeless, MAX_STREAMS)
+        return [finding for finding in found if finding.seq]
+
+    def _placed(self, seq: int) -> list[Finding]:
+        """What was just found, each with a frame."""
+        return [each if each.seq else each._replace(seq=seq) for each in self._watched.findings]
+
+    def _release(self, stream: int, seq: int) -> list[Finding]:
+        return [finding._replace(seq=seq) for finding in self._held.pop(stream, ())]
+
+    def _due(self, frame: Frame) -> list[Finding]:
+        """What was found on the stream that a frame came on, or tells of."""
+        number: object = frame.stream
+        if frame.channel is Channel.PROCESS and b'"stream"' in frame.body:
+            try:
+                event = loads(frame.body)
+            except (ValueError, RecursionError):
+                event = None
+            number = event.get("stream") if isinstance(event, dict) else None
+        return self._release(number, frame.seq) if isinstance(number, int) else []
 
     def _on_process(self, frame: Frame) -> list[Finding]:
-        if b'"restart"' in frame.body:
+        if b'"event":"restart"' in frame.body:
             self._begin()  # another process: nothing that was said to the first one holds
         else:
             self._watched.pairing.take(frame)

@@ -87,6 +87,7 @@ RETRY_NOT_RESPECTED = Rule(
         "1 end",
         "+ 0.5",
         "2 GET /mcp Last-Event-ID: e1 => 200 Content-Type: text/event-stream",
+        '! {"event":"stream","stream":2,"verb":"GET","state":"open","status":200}',
     ),
 )
 SSE_OLD_TRANSPORT = Rule(

@@ -84,7 +84,11 @@ GET_ANSWERED_ODDLY = Rule(
     _SESSIONS,
     "Transports: Streamable HTTP, Listening for messages",
     "GET is answered with neither an event stream nor 405 Method Not Allowed.",
-    ("@http 2025-11-25", "1 GET /mcp => 404"),
+    (
+        "@http 2025-11-25",
+        "1 GET /mcp => 404",
+        '! {"event":"stream","stream":1,"verb":"GET","state":"refused","status":404}',
+    ),
 )
 GET_IN_STATELESS = Rule(
     "get-in-stateless",
@@ -98,6 +102,7 @@ GET_IN_STATELESS = Rule(
         '1> {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":$META}}',
         '1< {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}',
         "2 GET /mcp => 405",
+        '! {"event":"stream","stream":2,"verb":"GET","state":"refused","status":405}',
     ),
 )
 SECRET_IN_URL = Rule(
@@ -198,7 +203,7 @@ class Posts:
             watched.excused = watched.decoded.kind is Kind.INVALID
             if watched.excused and not empty:
                 watched.found(ANSWER_IS_A_PAGE, detail=f"status {status}, {_media(carriage) or 'no type'}")
-        elif self._traffic.older:
+        elif self._traffic.older or carriage.stream.verb != "POST":
             watched.excused = watched.decoded.kind is Kind.INVALID
 
 

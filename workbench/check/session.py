@@ -148,7 +148,8 @@ class Session:
         session = carriage.answer_header(SESSION_HEADER)
         if session is None:
             sent = carriage.header(SESSION_HEADER)
-            if carriage.stream.status == 400 and sent is not None and sent == self._id and not watched.modern:
+            refused = carriage.stream.verb == "POST" and carriage.stream.status == 400
+            if refused and sent is not None and sent == self._id and not watched.modern:
                 watched.found(SESSION_REFUSED_ODDLY, seq=carriage.seq)
             return
         if not session or any(not "\x21" <= each <= "\x7e" for each in session):
