@@ -27,6 +27,8 @@ DOCUMENTS = ("README.md", "tutorial.md", "how-to.md")
 NOT_RUN = {
     "make demo     # the workbench on its demo server and on a recording of it": "sets up an environment",
     "make test     # every test": "this is one of them",
+    "mcp-workbench call simulate-research-query topic=otters --task-ttl 60 "
+    "-- npx -y @modelcontextprotocol/server-everything": "needs a network, and tests/wire/test_tasks.py does it",
     "pip install .            # from a clone; gives you mcp-workbench": "the test of the wheel installs it",
 }
 
@@ -44,6 +46,10 @@ SCREENS = {
 #: What a line must at least print.
 SAYS = {
     "mcp-workbench probe -- python -m workbench.demo": "weather_current(location: string",
+    "mcp-workbench call ask_for_name --json --answer "
+    """'elicitation={"action":"accept","content":{"name":"Zoe"}}' -- python -m workbench.demo""": "Zoe",
+    "mcp-workbench call sample prompt=hello --json --answer 'sampling=text:Good day' "
+    "-- python -m workbench.demo": "Good day",
     "mcp-workbench sessions keep last forecast": "replays 100 %",
     "mcp-workbench sessions keep last sum": "sessions/sum.jsonl",
     "mcp-workbench sessions list": "demo",
@@ -186,6 +192,7 @@ def test_the_settings_of_the_how_to_are_settings(tmp_path: Path) -> None:
     settings = load_settings(path, {})
     assert (settings.era, settings.timeouts.start, settings.capabilities) == ("auto", 90, {"sampling": {}})
     assert settings.roots[0].name == "work"
+    assert [rule.label for rule in settings.rules] == ["the usual"]
 
 
 def test_git_shows_a_recording_as_text_as_the_readme_says(desk: Desk) -> None:
