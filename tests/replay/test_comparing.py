@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workbench.replay.comparing import MAX_LINES, Comparison, Verdict, compare, merged
@@ -28,6 +28,10 @@ PLAIN = st.recursive(
 )
 
 
+#: A loaded machine is slow in making values, which says nothing about comparing them.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
 def both(left: Any, right: Any) -> Comparison:
     return compare([json.dumps(left), json.dumps(right)])
 
@@ -46,6 +50,7 @@ def verdict(comparison: Comparison, column: int = 1) -> Verdict:
     return found
 
 
+@unhurried
 @given(VALUES)
 def test_a_value_has_no_difference_from_itself(value: Any) -> None:
     comparison = both(value, value)
@@ -54,11 +59,13 @@ def test_a_value_has_no_difference_from_itself(value: Any) -> None:
     assert all(left and right and left[:2] == right[:2] for left, right in comparison.lines)
 
 
+@unhurried
 @given(PLAIN, PLAIN)
 def test_values_differ_exactly_where_a_replay_says_so(left: Any, right: Any) -> None:
     assert bool(verdict(both(left, right)).differences) == bool(differences(left, right))
 
 
+@unhurried
 @given(VALUES, VALUES)
 def test_every_difference_is_marked_on_both_sides(left: Any, right: Any) -> None:
     comparison = both(left, right)
@@ -72,6 +79,7 @@ def test_every_difference_is_marked_on_both_sides(left: Any, right: Any) -> None
     assert bool(comparison.different()) == bool(verdict(comparison).differences)
 
 
+@unhurried
 @given(VALUES, VALUES)
 def test_what_is_added_one_way_is_missing_the_other_way(left: Any, right: Any) -> None:
     there, back = verdict(both(left, right)), verdict(both(right, left))

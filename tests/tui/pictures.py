@@ -112,6 +112,26 @@ def keys(*pressed: str) -> Play:
     return play
 
 
+def builds() -> list[Any]:
+    from tests.servers.targets import server
+
+    named = (("prod", "old"), ("build-412", "new"), ("canary", "bare"))
+    ended = server("exits_at_once", name="gone")
+    return [*(server("searches", which, name=name) for name, which in named), ended]
+
+
+def beside(*pressed: str) -> Play:
+    async def play(app: Workbench, pilot: Pilot[Any]) -> None:
+        await ready(app, pilot)
+        await until(pilot, lambda: app.desk.views[-1].why and app.desk.views[2].tools)
+        await pilot.press("b")
+        await pilot.pause(0.6)
+        await pilot.press(*pressed)
+        await pilot.pause(1.2)
+
+    return play
+
+
 SCENES: dict[str, tuple[Callable[[], list[Any]], Play]] = {
     "empty": (list, nothing),
     "plain": (demo, plain),
@@ -129,6 +149,10 @@ SCENES: dict[str, tuple[Callable[[], list[Any]], Play]] = {
     "help": (demo, keys("question_mark")),
     "new": (demo, keys("n", *"nope --x", "enter")),
     "keep": (demo, keys("k", *"weather-1", "enter")),
+    "beside": (builds, beside()),
+    "answers": (builds, beside("a", "enter", *"otters", "enter")),
+    "beside-running": (builds, beside("a", "down", "enter", "enter")),
+    "beside-server": (builds, beside("left_curly_bracket", "left_curly_bracket", "left_curly_bracket")),
     "half": (demo, keys("f")),
 }
 

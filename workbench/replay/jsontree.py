@@ -30,6 +30,9 @@ _ALIGNED = 4_000_000
 class Members(list[tuple[str, Any]]):
     """An object: its members in their order, equal names each there."""
 
+    def __repr__(self) -> str:
+        return f"{{{super().__repr__()}}}"
+
 
 class TextLines(list[str]):
     """The lines of a text."""
@@ -79,6 +82,16 @@ def _within(texts: Sequence[str]) -> list[Any] | None:
     if any("\n" in text for text in texts):
         return [TextLines(text.split("\n")) for text in texts]
     return None
+
+
+def alike(values: Sequence[Any]) -> bool:
+    """Whether values are the same down to their leaves. What equals in Python but not in JSON
+    (``true`` and ``1``) does not read the same."""
+    first = values[0]
+    try:
+        return all(value == first and repr(value) == repr(first) for value in values[1:])
+    except RecursionError:
+        return False
 
 
 def kind_of(value: Any) -> str:

@@ -217,14 +217,24 @@ def _table() -> Iterator[Command]:
         hint=68,
     )
     yield of("send_to_one", "a", "send to one", "Send to this connection only", "beside live to_all", hint=68)
-    yield of("open_answer", "enter", "open whole", "Open the answer whole", "compared", hint=90, own=True)
-    yield of("difference", "n", "next difference", "Go to the next difference", "compared", hint=80, own=True)
+    yield of(
+        "open_answer", "enter", "open whole", "Open the answer whole", "compared answered", hint=90, own=True
+    )
+    yield of(
+        "difference",
+        "n",
+        "next difference",
+        "Go to the next difference",
+        "compared answered",
+        hint=80,
+        own=True,
+    )
     yield of(
         "only_different",
         "d",
         "differences only",
         "Leave out the lines that are the same, or show them again",
-        "compared",
+        "compared answered",
         hint=75,
         own=True,
     )

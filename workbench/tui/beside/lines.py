@@ -39,6 +39,8 @@ def rows_of(comparison: Comparison, column: int, only: bool) -> list[Row]:
         rows.append(
             Row("", own and own._replace(path=below(own.path)), any(side and side.mark for side in line))
         )
+    if comparison.left and not only:
+        rows.append(Row("and more that is not shown", None, False))
     return rows
 
 

@@ -17,20 +17,20 @@ from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 from textual.widget import Widget
 
-from workbench.replay.comparing import Comparison
 from workbench.tui.aside import aside
 from workbench.tui.beside.answer import Held
 from workbench.tui.beside.chosen import MOST, Chosen
 from workbench.tui.beside.column import Column
 from workbench.tui.beside.compared import ComparedLines
-from workbench.tui.beside.together import Compared, Together
+from workbench.tui.beside.together import Answers, Compared, Together
 from workbench.tui.desk import Desk
 from workbench.tui.hairline import Hairline
-from workbench.tui.lines import Bit, Fixed, Line
+from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.messages import Call, Entered, Show
 
 if TYPE_CHECKING:
     from workbench.core.view import ConnectionView
+    from workbench.tui.palette import Role
 
 #: Rows of a tail while it is small; on tall screens a fifth. Below the height it is only there when
 #: it is asked for.
@@ -66,7 +66,7 @@ class SideBySide(Vertical):
         self._only = False
         self._turn = 0
         self._ended: tuple[bool, ...] = ()
-        self._comparison: tuple[Comparison, tuple[bool, ...]] | None = None
+        self._held: Answers | None = None
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -110,39 +110,31 @@ class SideBySide(Vertical):
         if height < LOW:
             return 0
         rows = max(TAIL, height // _SHARE)
-        if self.answers and self._comparison is not None:
-            rows = max(rows, height - len(self._comparison[0].lines) - _AROUND)
+        if self.answers and self._held is not None:
+            rows = max(rows, height - len(self._held.comparison.lines) - _AROUND)
         return rows
 
     def _head(self, known: dict[int, tuple[int, ConnectionView]], width: int) -> list[Line]:
-        """To whom a call goes, and which columns are seen."""
+        """To whom a call goes, every one of them, and which columns are seen."""
         pages = self.chosen.words if self.chosen.paged else ""
-        names = [f"{place} {view.name}" for place, view in (known[each] for each in self.receivers)]
+        names = "  ".join(f"{place} {view.name}" for place, view in (known[each] for each in self.receivers))
+        words = "sends to"
+        role: Role = "quiet"
+        if self.to_all:
+            words, role = f"sends to all {len(self.receivers)}:", "waiting"
         if not self.desk.live:
-            words = ""
-        elif self.to_all:
-            words = f"sends to all {len(names)}:"
-        else:
-            words = "sends to"
-        room = width - cell_len(words) - cell_len(pages) - 4
-        each = max(room // max(len(names), 1) - 2, 4)
-        cut = [
-            name
-            if cell_len(name) <= each or sum(map(cell_len, names)) + 2 * len(names) <= room
-            else f"{name[: each - 1]}…"
-            for name in names
+            words = names = ""
+        told = cell_len(f" {words} {names}")
+        rows = [names] if told + cell_len(pages) + 3 <= width else ["", *wrapped(names, max(width - 4, 8), 2)]
+        gap = max(width - 3 - cell_len(words) - cell_len(rows[0]) - cell_len(pages), 1)
+        first: Line = [
+            Bit(" "),
+            Bit(f"{words} ", role),
+            Bit(rows[0], "text"),
+            Bit(" " * gap),
+            Bit(pages, "quiet"),
         ]
-        told = "  ".join(cut) if self.desk.live else ""
-        gap = max(width - 3 - cell_len(words) - cell_len(told) - cell_len(pages), 1)
-        return [
-            [
-                Bit(" "),
-                Bit(f"{words} ", "waiting" if self.to_all else "quiet"),
-                Bit(told, "text"),
-                Bit(" " * gap),
-                Bit(pages, "quiet"),
-            ]
-        ]
+        return [first, *([Bit("   "), Bit(row, "text")] for row in rows[1:])]
 
     # What can be read.
 
@@ -160,11 +152,10 @@ class SideBySide(Vertical):
     @property
     def answer(self) -> bytes | None:
         """The answer in the column that has the keys, whole."""
-        outcome = self.column.answer.outcome if self.answers else None
-        if outcome is None:
+        if not self.answers or self._held is None or self.together is None:
             return None
-        text = outcome.text if outcome.how == "result" else outcome.sentence
-        return text.encode("utf-8", "surrogateescape")
+        place = self.together.place(self.column.number)
+        return (self._held.whole[place] or None) if place is not None else None
 
     # A call to all.
 
@@ -174,7 +165,7 @@ class SideBySide(Vertical):
         by_number = {view.number: view for view in views}
         self.together = Together(self.desk, call, [by_number[number] for number in numbers])
         self.answers = True
-        self._ended, self._comparison = (), None
+        self._ended, self._held = (), None
         self._turn += 1
 
     def _compare(self) -> None:
@@ -190,8 +181,9 @@ class SideBySide(Vertical):
     @on(Compared)
     def _compared(self, message: Compared) -> None:
         if message.turn == self._turn:
-            self._comparison = message.comparison, message.failed
-            self._show_answers()
+            self._held = message.answers
+            # The keys that work and the room of the tails go by what has come.
+            self.post_message(Entered())
 
     def _show_answers(self) -> None:
         together = self.together
@@ -206,13 +198,11 @@ class SideBySide(Vertical):
             column.answer.lines.put(self.column.answer.lines.top)
 
     def _hold(self, column: Column, together: Together) -> None:
-        asked = [sent.number for sent in together.sent]
-        if self._comparison is None or column.number not in asked:
+        place = together.place(column.number)
+        if self._held is None or place is None:
             column.answer.hold(None)
             return
-        comparison, failed = self._comparison
-        place = asked.index(column.number)
-        column.answer.hold(Held(comparison, place, failed[place], self._only))
+        column.answer.hold(Held(self._held.comparison, place, self._held.failed[place], self._only))
 
     # What happens.
 

@@ -11,7 +11,8 @@ from workbench.core.actions import Outcome
 from workbench.core.jsonrpc import dumps
 from workbench.core.lifecycle import State
 from workbench.core.view import ConnectionView, Item
-from workbench.replay.comparing import Comparison, compare
+from workbench.replay.comparing import Comparison
+from workbench.tui.beside.apart import compare_apart
 from workbench.tui.messages import Call
 from workbench.tui.strip import state_word
 from workbench.tui.widgets.result_blocks import is_tool_error
@@ -45,15 +46,23 @@ class Sent(NamedTuple):
         return self.run is not None and self.run.outcome is None
 
 
-class Compared(Message, bubble=False):
-    """Answers have been held against each other (from the thread that did it). ``failed``: which
-    of them are results with ``isError: true``."""
+class Answers(NamedTuple):
+    """All answers held against each other, a member for each connection that was asked.
+    ``failed``: whether it is a result with ``isError: true``; ``whole``: what there is to open,
+    copy or save, empty while there is no answer."""
 
-    def __init__(self, turn: int, comparison: Comparison, failed: tuple[bool, ...]) -> None:
+    comparison: Comparison
+    failed: tuple[bool, ...]
+    whole: tuple[bytes, ...]
+
+
+class Compared(Message, bubble=False):
+    """Answers have been held against each other (from the thread that did it)."""
+
+    def __init__(self, turn: int, answers: Answers) -> None:
         super().__init__()
         self.turn = turn
-        self.comparison = comparison
-        self.failed = failed
+        self.answers = answers
 
 
 class Together:
@@ -65,7 +74,12 @@ class Together:
 
     def of(self, number: int) -> Sent | None:
         """What became of it on a connection, ``None`` if that was not asked."""
-        return next((sent for sent in self.sent if sent.number == number), None)
+        place = self.place(number)
+        return None if place is None else self.sent[place]
+
+    def place(self, number: int) -> int | None:
+        """Which of those that were asked a connection is."""
+        return next((place for place, sent in enumerate(self.sent) if sent.number == number), None)
 
     @property
     def running(self) -> list[Run]:
@@ -83,11 +97,17 @@ class Together:
         how = "result" if "result" in hows else "error"
         texts = [_text(outcome) if outcome and outcome.how == how else None for outcome in outcomes]
         failed = tuple(how == "result" and text is not None and is_tool_error(text) for text in texts)
-        return Compared(turn, compare(texts), failed)
+        whole = tuple(_whole(outcome) if outcome is not None else b"" for outcome in outcomes)
+        return Compared(turn, Answers(compare_apart(texts), failed, whole))
 
 
 def _text(outcome: Outcome) -> str:
     return outcome.text if outcome.how == "result" else dumps(outcome.error)
+
+
+def _whole(outcome: Outcome) -> bytes:
+    text = _text(outcome) if outcome.how in ("result", "error") else outcome.why
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _send(desk: Desk, call: Call, view: ConnectionView) -> Sent:

@@ -277,6 +277,8 @@ class Beside(Doing):
             words.add("paged")
         if split.together is not None and split.together.running:
             words.add("running_together")
+        if split.answer is not None:
+            words.add("answered")
         if len(chosen.numbers) > 2:
             words.add("droppable")
         if len(chosen.numbers) < min(MOST, len(self.desk.views)):
