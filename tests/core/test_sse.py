@@ -260,3 +260,19 @@ FIELDS = st.lists(
 def test_events_with_data_are_what_httpx_sse_reads(lines: list[str], eol: str) -> None:
     stream = (eol.join([*lines, "", ""])).encode()
     assert by_us(stream) == by_httpx_sse(stream)
+
+
+@pytest.mark.parametrize(
+    ("stream", "theirs", "ours"),
+    [
+        (b"id: 1\ndata: a\n\n: aside\n\n", ["a", ""], [b"a", b"aside"]),
+        (b"\xef\xbb\xbfdata: a\n\ndata: b\n\n", ["b"], [b"a", b"b"]),
+        (b"data: a\n\ndata: b", ["a"], [b"a", b"b"]),
+    ],
+    ids=["an empty event after a comment", "a byte order mark", "an unfinished event"],
+)
+def test_where_httpx_sse_is_no_oracle(stream: bytes, theirs: list[str], ours: list[bytes]) -> None:
+    lines, decoder = SSELineDecoder(), SSEDecoder()
+    found = [decoder.decode(line) for line in [*lines.decode(stream.decode()), *lines.flush()]]
+    assert [event.data for event in found if event is not None] == theirs
+    assert [event.data for event in read(stream)] == ours

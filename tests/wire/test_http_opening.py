@@ -241,6 +241,43 @@ async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatc
         assert proxy.asked[0].path == "http://mcp.example.invalid/mcp"
 
 
+async def test_a_proxy_that_cannot_be_reached_is_what_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        state, sentence = await fails("http://mcp.example.invalid/mcp")
+    assert state is State.UNREACHABLE
+    assert f"The proxy of the environment, 127.0.0.1:{port}, cannot be reached" in sentence
+    assert "name mcp.example.invalid in NO_PROXY" in sentence
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("SSL_CERT_FILE", "/no/such/file.pem"), ("ALL_PROXY", "gopher://127.0.0.1:1")]
+)
+async def test_an_environment_that_cannot_be_used_is_named(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    state, sentence = await fails("http://127.0.0.1:9/mcp")
+    assert state is State.NOT_STARTED
+    assert variable in sentence
+
+
+@pytest.mark.parametrize("era", ["auto", "modern"])
+async def test_a_server_that_is_not_there_is_not_there_in_any_era(era: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        sink = MemorySink()
+        state, sentence = await fails(f"http://127.0.0.1:{port}/mcp", sink, era=era)
+    assert state is State.UNREACHABLE
+    assert f"Nothing listens on 127.0.0.1:{port}" in sentence
+    assert len(sink.streams) == 1
+
+
 async def test_cookies_are_not_kept() -> None:
     def with_cookie(asked: Asked) -> bytes:
         return as_json(asked, AGREED, set_cookie="track=1; Path=/")

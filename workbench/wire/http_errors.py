@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from typing import NamedTuple
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -50,6 +51,11 @@ def place_of(url: httpx.URL) -> str:
 def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> Trouble:
     """What an exception means. ``answered``: the head of the answer had come."""
     place = place_of(url)
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)) and not _is_tls(error):
+        proxy = proxy_of(url)
+        if proxy:
+            why = f"The proxy of the environment, {proxy}, cannot be reached ({_said(error)})."
+            return Trouble(why, f"Check HTTP_PROXY and HTTPS_PROXY, or name {url.host} in NO_PROXY.", "tcp")
     if isinstance(error, httpx.ConnectTimeout):
         return _too_slow(place, error)
     for cause in _causes(error):
@@ -83,8 +89,24 @@ def trouble_of(url: httpx.URL, error: BaseException, answered: bool = False) -> 
     return Trouble(why, "Whether the server has acted on it is unknown; look before sending it again.")
 
 
+def proxy_of(url: httpx.URL) -> str:
+    """Host and port of the proxy that the environment names for a URL, empty for none."""
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(url.host):
+        return ""
+    try:
+        return place_of(httpx.URL(proxy if "://" in proxy else f"http://{proxy}"))
+    except httpx.InvalidURL:
+        return "which is no URL"
+
+
+def _is_tls(error: BaseException) -> bool:
+    return any(isinstance(cause, ssl.SSLError) for cause in _causes(error))
+
+
 def _too_slow(place: str, error: httpx.ConnectTimeout) -> Trouble:
-    if any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+    if _is_tls(error):
         why = f"{place} was reached, but did not begin TLS in time."
         return Trouble(why, "Check whether the port speaks TLS, or use http:// if it does not.", "tls")
     why = f"No connection to {place} came about in time."

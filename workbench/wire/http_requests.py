@@ -16,7 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 import anyio
 import httpx
 
-from workbench.wire.http_errors import HTTP_ERRORS, HttpFailed, Trouble, place_of, trouble_of
+from workbench.wire.command import NotStarted
+from workbench.wire.http_errors import HTTP_ERRORS, SNIPPET, HttpFailed, Trouble, place_of, trouble_of
 from workbench.wire.http_exchange import Answer, Outgoing, plain
 from workbench.wire.http_redirects import MOST_REDIRECTS, PERMANENT, REDIRECTS, follow
 from workbench.wire.tap import Tap
@@ -31,7 +32,17 @@ Headers = Sequence[tuple[str, str]]
 
 
 def make_client() -> httpx.AsyncClient:
-    """A client that sends what it is told and nothing more. Proxies of the environment are used."""
+    """A client that sends what it is told and nothing more. Proxies and authorities of the environment
+    are used; raises ``NotStarted`` where they cannot be."""
+    try:
+        return _client()
+    except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+        why = f"HTTP cannot be set up the way the environment says ({str(error)[:SNIPPET]})."
+        step = "Check SSL_CERT_FILE and SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
+        raise NotStarted(why, step) from None
+
+
+def _client() -> httpx.AsyncClient:
     try:
         ours = version("mcp-workbench")
     except PackageNotFoundError:
