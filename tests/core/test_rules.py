@@ -149,6 +149,15 @@ def test_a_request_on_a_calls_own_stream_belongs_to_that_call_alone() -> None:
     assert sent(actions)[0]["result"] == {"action": "decline"}
 
 
+def test_a_request_within_a_task_belongs_to_the_call_that_was_made_that_task() -> None:
+    talk = talk_with(rule_from("elicitation[tool=research]=defaults"))
+    talk.reply(talk.call(params='{"name":"research"}'), {"task": {"taskId": "t"}})
+    talk.call(params='{"name":"other"}')
+    assert answer(talk, "elicitation/create", NAME)["action"] == "decline"
+    related = {"_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t"}}}
+    assert answer(talk, "elicitation/create", NAME | related)["action"] == "accept"
+
+
 def test_the_message_of_sampling_is_its_last_one() -> None:
     assert Question("sampling/createMessage", SAMPLING).message == "Say hello"
     assert Question("sampling/createMessage", {"messages": [3]}).message == ""

@@ -11,6 +11,9 @@ from tests.servers.targets import server
 from tests.wire.stage import arguments, call_tool, running, text_of, until
 from workbench.config import Root
 from workbench.core.lifecycle import State
+from workbench.core.question import Question
+from workbench.core.rules import Rule, rule_like
+from workbench.core.sampling import written
 
 pytestmark = pytest.mark.anyio
 
@@ -49,6 +52,32 @@ async def test_what_somebody_can_answer_waits_in_the_inbox_and_each_can_be_answe
         assert answers["1"] == {"code": -1, "message": "not today"}
         assert answers["3"] == {"roots": [{"uri": "file:///work", "name": "work"}]}
         assert connection.inbox == {}
+
+
+async def test_a_rule_made_of_an_answer_answers_what_waits_and_what_comes_and_is_told() -> None:
+    async with running(server("asks_while_called"), held=HELD) as (connection, sink):
+        await connection.ready()
+        call = connection.call("tools/call", arguments("x"))
+        await until(lambda: len(connection.inbox) == 2)
+        asked = connection.inbox["1"]
+        result = written("hello")
+        assert connection.doubts(asked, result) == []
+        assert connection.doubts(asked, "{}") != []
+        connection.add_rule(rule_like(Question(asked.method, asked.params), result, name="greets"))
+        assert list(connection.inbox) == ['"ask"']
+        connection.add_rule(Rule("elicitation", "decline", tool="echo"))
+        assert connection.inbox == {}
+        answers = json.loads(text_of(await call.wait()))
+        assert answers["1"] == json.loads(result)
+        assert answers["ask"] == {"action": "decline"}
+        assert "answered sampling/createMessage by rule 'greets'" in call.remarks
+        again = connection.call("tools/call", arguments("x"))
+        assert "hello" in text_of(await again.wait())
+        assert len(again.remarks) == 4
+    notes = {note["by"]: note["method"] for note in sink.notes()}
+    assert notes['rule "greets"'] == "sampling/createMessage"
+    told = [step.detail for step in connection.view.steps if step.label == "sampling/createMessage"]
+    assert 'by rule "greets"' in told[0]
 
 
 async def test_a_request_the_server_takes_back_disappears() -> None:

@@ -6,6 +6,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from workbench.core import jsonrpc
 from workbench.core.actions import Action, Odd, PeerCancelled, PeerRequest, Remarked, Send
@@ -48,14 +49,15 @@ class Asked:
     """What the peer asks. ``open`` holds the requests that wait for an answer by their id (JSON
     text), oldest first; ``offered`` are our capabilities. ``server`` gives what the server calls
     itself, and ``tools`` the names of the tools that run: all of them, or the one that the request
-    with an id (JSON text) calls; ``within`` is that id where the transport tells it."""
+    with an id (JSON text) calls, or that was made a task of this id; ``within`` is that request's id
+    where the transport tells it."""
 
     def __init__(
         self,
         policy: Policy,
         offered: Mapping[str, object],
         server: Callable[[], str] = str,
-        tools: Callable[[str | None], Sequence[str]] = lambda _: (),
+        tools: Callable[[str | None, str | None], Sequence[str]] = lambda _id, _task: (),
     ) -> None:
         self.policy = policy
         self.offered = offered
@@ -72,8 +74,9 @@ class Asked:
     def take(self, message: Message, seq: int) -> list[Action]:
         """Take a request: it is told, and answered if the policy has an answer."""
         id = message.id or "null"
-        during = partial(self._tools, self.within)
-        question = Question(message.method or "", peek(message, "params"), during, self._server())
+        params = peek(message, "params")
+        during = partial(self._tools, self.within, _task_of(params))
+        question = Question(message.method or "", params, during, self._server())
         actions: list[Action] = [Odd("reused-id", seq)] if id in self.open else []
         self.policy.tasks.release(id)
         if question.method in GATES and has_capability(self.offered, GATES[question.method]):
@@ -171,8 +174,7 @@ def _error(reply: Reply) -> Error | None:
 
 def _related(result: str, question: Question) -> str:
     """The result of a request that belongs to a task of ours says so too ("Tasks", 2025-11-25)."""
-    meta = question.params.get("_meta") if isinstance(question.params, dict) else None
-    task = meta.get(RELATED_TASK) if isinstance(meta, dict) else None
+    task = _meta(question.params, RELATED_TASK)
     return result if task is None else with_meta(result, {RELATED_TASK: dumps(task)}) or result
 
 
@@ -181,6 +183,17 @@ def _answer(id_text: str, result: str | None, error: Error | None) -> bytes:
 
 
 def _token(params: object) -> str | None:
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    token = _meta(params, "progressToken")
     return None if token is None else jsonrpc.id_text(token)
+
+
+def _task_of(params: object) -> str | None:
+    """The task of ours that a request belongs to, if it says so."""
+    related = _meta(params, RELATED_TASK)
+    task = related.get("taskId") if isinstance(related, dict) else None
+    return task if isinstance(task, str) else None
+
+
+def _meta(params: object, key: str) -> Any:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta.get(key) if isinstance(meta, dict) else None

@@ -35,6 +35,7 @@ class Calling:
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._raw_ids: OrderedDict[str, bool] = OrderedDict()  # id text -> answered
         self._task_tokens: OrderedDict[str, Pending] = OrderedDict()
+        self._task_tools: OrderedDict[str, str] = OrderedDict()  # task id -> name of its tool
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -91,8 +92,11 @@ class Calling:
             ended.append(Completed(call.id, Outcome("lost", call.age(now), why=why)))
         return ended
 
-    def tools(self, id_text: str | None = None) -> list[str]:
-        """The names of the tools that run, or of the one the request with this id (JSON text) calls."""
+    def tools(self, id_text: str | None = None, task: str | None = None) -> list[str]:
+        """The names of the tools that run, or of the one that the request with this id (JSON text)
+        calls, or that was made this task."""
+        if task is not None and task in self._task_tools:
+            return [self._task_tools[task]]
         id = None if id_text is None else self._issued(id_text)
         call = None if id is None else self._pending.get(id)
         return [name for each in ([call] if call else self._pending) if (name := _tool(each)) is not None]
@@ -128,7 +132,10 @@ class Calling:
         id = self._issued(id_text)
         call = None if id is None else self._pending.take(id)
         if call is not None:
-            if call.token is not None and isinstance(peek(message, "result", "task", "taskId"), str):
+            task = peek(message, "result", "task", "taskId")
+            if isinstance(task, str):
+                keep(self._task_tools, task, _tool(call) or "", MAX_REMEMBERED)
+            if call.token is not None and isinstance(task, str):
                 # The token outlives the answer for as long as the task runs (2025-11-25, "Tasks").
                 keep(self._task_tokens, call.token, call, MAX_REMEMBERED)
             return call

@@ -186,7 +186,7 @@ class Conversation(ClientHalf):
     def report(
         self, id_text: str, progress: float, total: float | None = None, message: str | None = None
     ) -> list[Action]:
-        return self._headed(super().report(id_text, progress, total, message))
+        return self._headed(self._asked.report(id_text, progress, total, message))
 
     # What happens
 

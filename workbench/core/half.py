@@ -103,10 +103,15 @@ class ClientHalf:
         return self._asked.reconsider(id_text)
 
     def report(
-        self, id_text: str, progress: float, total: float | None = None, message: str | None = None
+        self,
+        id_text: str,  # noqa: ARG002 - see Conversation
+        progress: float,  # noqa: ARG002
+        total: float | None = None,  # noqa: ARG002
+        message: str | None = None,  # noqa: ARG002
     ) -> list[Action]:
-        """Tell the peer how an open request of its comes on; nothing if it did not ask for that."""
-        return self._asked.report(id_text, progress, total, message)
+        """Tell the peer how an open request of its comes on; nothing if it did not ask for that, or
+        in an era that has no such thing."""
+        return []
 
     def closing(self) -> list[Action]:
         """We have begun to end the connection; its end will be no failure."""

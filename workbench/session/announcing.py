@@ -21,7 +21,8 @@ PATIENCE = 0.25
 
 class Change(NamedTuple):
     """Something has changed. ``what`` is ``frames`` (``seq`` is the last committed one),
-    ``connection``, ``call`` or ``inbox`` (of the connection of this number), or ``trouble``."""
+    ``connection``, ``call``, ``task`` or ``inbox`` (of the connection of this number), or
+    ``trouble``."""
 
     what: str
     connection: int | None

@@ -16,7 +16,7 @@ class Owner(Protocol):
     """Who made a connection and wants to know what becomes of it. Called in the connection's loop."""
 
     def changed(self, what: str, connection: Connection, seq: int) -> None:
-        """``what`` is ``connection``, ``call`` or ``inbox``; ``seq`` the last frame it rests on."""
+        """``what`` is ``connection``, ``call``, ``task`` or ``inbox``; ``seq`` the last frame it rests on."""
         ...
 
     def describe(self, connection: Connection, facts: dict[str, Any]) -> None:
