@@ -109,32 +109,30 @@ async def test_whoever_stops_waiting_for_a_request_cancels_it() -> None:
 ODD = [
     ("both", "error", "result-and-error"),
     ("neither", "result", "no-message"),
-    ("text id", "result", "unknown-id"),
-    ("unknown id", "result", "unknown-id"),
-    ("null result", "result", "result-type"),
+    ("text id", "result", "answer-id-type"),
+    ("unknown id", "result", "answer-unknown"),
+    ("null result", "result", "result-not-object"),
     ("error text", "error", "error-shape"),
-    ("two in a line", "result", "several"),
+    ("two in a line", "result", "several-values"),
     ("invalid utf-8", "result", "invalid-utf8"),
 ]
 
 
-@pytest.mark.parametrize(("how", "ending", "defect"), ODD)
-async def test_an_odd_answer_is_told_as_odd_and_the_connection_goes_on(
-    how: str, ending: str, defect: str
-) -> None:
+@pytest.mark.parametrize(("how", "ending", "rule"), ODD)
+async def test_an_odd_answer_is_found_and_the_connection_goes_on(how: str, ending: str, rule: str) -> None:
     async with running(server("answers_oddly")) as (connection, _):
         await connection.ready()
         outcome = await call_tool(connection, how)
         assert outcome.how == ending
-        assert defect in [odd.defect for odd in connection.dealings.odd]
+        assert rule in [finding.rule.id for finding in connection.findings]
         assert text_of(await call_tool(connection, "text id")) == "right"
 
 
-async def test_a_second_answer_is_told_as_odd_and_changes_nothing() -> None:
+async def test_a_second_answer_is_found_and_changes_nothing() -> None:
     async with running(server("answers_oddly")) as (connection, _):
         await connection.ready()
         assert text_of(await call_tool(connection, "twice")) == "first"
-        await until(lambda: "duplicate-answer" in [odd.defect for odd in connection.dealings.odd])
+        await until(lambda: "answer-duplicate" in [finding.rule.id for finding in connection.findings])
 
 
 async def test_a_carriage_return_stays_in_the_frame_and_a_lone_surrogate_does_no_harm() -> None:

@@ -200,7 +200,7 @@ async def test_a_lost_listen_stream_is_opened_again_and_says_so() -> None:
         await until(lambda: len(stage.site.of("subscriptions/listen")) == 2, 30)
         await until(lambda: len(stage.site.of("tools/list")) == 1)
         (told,) = stage.sink.events("reconnect")
-        assert (told["attempt"], told["resumes"]) == (1, False)
+        assert (told["attempt"], told["resumes"], bool(told["stream"])) == (1, False, True)
         first, second = (each.id for each in stage.site.of("subscriptions/listen"))
         assert first != second
 
@@ -223,7 +223,7 @@ async def test_the_official_sdks_server_over_http_in_both_eras(words: Any) -> No
                 assert [each.progress for each in call.progress] == ([1, 2, 3] if words == () else [])
                 await connection.listings.settled()
                 assert [tool.name for tool in connection.view.tools][:3] == ["add", "fail", "count"]
-                assert not list(connection.dealings.odd)
+                assert not connection.findings
                 assert [each["era"] for each in sink.events("era")] == ([] if era == "legacy" else ["modern"])
 
 

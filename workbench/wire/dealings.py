@@ -1,4 +1,4 @@
-"""What is going on between the two sides: our requests that run, theirs that wait, what is odd.
+"""What is going on between the two sides: our requests that run, theirs that wait, what is told of them.
 
 The conversation decides; here the decisions reach whoever waits for them.
 """
@@ -16,7 +16,6 @@ from workbench.core.actions import (
     Continued,
     Late,
     Notified,
-    Odd,
     Outcome,
     PeerCancelled,
     PeerRequest,
@@ -31,7 +30,7 @@ from workbench.wire.calls import Call
 from workbench.wire.tap import Tap
 from workbench.wire.tasks import Tasks
 
-#: Oddities and remarks that are kept; the last ones. The frames they speak of are all recorded.
+#: Remarks that are kept, and calls given up; the last ones. The frames they speak of are all recorded.
 KEPT = 1_000
 
 #: How a policy's answer is told, by the reason it gives. A ping is not worth a word.
@@ -52,15 +51,14 @@ _TASK_LEFT = "The connection ended before the task did; the server may still be 
 class Dealings:
     """``calls`` are our requests that run, by id. ``inbox`` holds the server's requests that wait
     for a user, by the JSON text of their id. ``remarks`` are sentences about what was done without
-    asking anybody, ``odd`` is what the server did that the protocol does not have. ``subscribed``
-    are the URIs of the resources we subscribed to, ``links`` the URLs that the server wants opened.
+    asking anybody. ``subscribed`` are the URIs of the resources we subscribed to, ``links`` the URLs
+    that the server wants opened.
     ``changed(what, seq)`` is told of ``call`` and ``inbox``."""
 
     def __init__(self, tap: Tap, changed: Callable[[str, int], None]) -> None:
         self.calls: dict[int, Call] = {}
         self.inbox: dict[str, PeerRequest] = {}
         self.remarks: deque[str] = deque(maxlen=KEPT)
-        self.odd: deque[Odd] = deque(maxlen=KEPT)
         self.subscribed: dict[str, None] = {}
         self.links = Links()
         self.tasks: Tasks | None = None
@@ -90,8 +88,6 @@ class Dealings:
             self.answered(action.id, 0)
         elif isinstance(action, Late):
             self._late(action)
-        elif isinstance(action, Odd):
-            self.odd.append(action)
 
     def sent(self, action: Send, seq: int) -> None:
         """Take note of something that has just been sent as the frame ``seq``."""
