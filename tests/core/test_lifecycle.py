@@ -8,11 +8,13 @@ import pytest
 
 from workbench.core.lifecycle import (
     FAILED,
-    HANDSHAKE,
     ON_THE_WAY,
     OVER,
+    STEPS,
+    TABLES,
     Event,
     State,
+    Table,
     advance,
     diagram,
     group,
@@ -21,8 +23,13 @@ from workbench.core.lifecycle import (
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
 
 
-def test_the_document_holds_the_diagram_drawn_from_the_table() -> None:
-    assert f"```mermaid\n{diagram()}\n```" in DOCUMENT.read_text(encoding="utf-8")
+@pytest.mark.parametrize("table", TABLES, ids=["either", "handshake", "stateless", "turning"])
+def test_the_document_holds_the_diagram_drawn_from_each_table(table: Table) -> None:
+    assert f"```mermaid\n{diagram(table)}\n```" in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_no_step_stands_in_two_tables() -> None:
+    assert sum(len(table) for table in TABLES) == len(STEPS)
 
 
 @pytest.mark.parametrize("state", State)
@@ -31,14 +38,15 @@ def test_the_document_tells_of_every_state_with_its_mark(state: State) -> None:
 
 
 def test_the_diagram_has_an_arrow_for_every_row_of_the_table() -> None:
-    arrows = [line for line in diagram().splitlines() if ": " in line]
-    assert len(arrows) == len(HANDSHAKE)
+    for table in TABLES:
+        arrows = [line for line in diagram(table).splitlines() if ": " in line]
+        assert len(arrows) == len(table)
 
 
 def test_every_state_can_be_reached() -> None:
     reached = {State.NEW}
     while True:
-        further = {after for (state, _), after in HANDSHAKE.items() if state in reached} - reached
+        further = {after for (state, _), after in STEPS.items() if state in reached} - reached
         if not further:
             break
         reached |= further

@@ -172,6 +172,13 @@ class Relisten(NamedTuple):
     why: str
 
 
+class Relistened(NamedTuple):
+    """A subscription is asked for again: the request ``next`` takes the place of ``id``."""
+
+    id: int
+    next: int
+
+
 class Completed(NamedTuple):
     """A request of ours has ended."""
 
@@ -263,6 +270,7 @@ Action = (
     | PolicyAnswered
     | Settled
     | Relisten
+    | Relistened
 )
 
 #: The oddities a conversation finds beyond the defects of a body.

@@ -1,13 +1,13 @@
-"""The states of a connection as a table, one row a step (handshake era).
+"""The states of a connection as tables, one row a step: what both eras share, and each by itself.
 
-``docs/lifecycle.md`` is drawn from ``HANDSHAKE``; a test holds the two
-together. Nothing else decides what a connection's state is: the conversation
-advances through this table while it is live, and the fold advances through it
-again when a recording is opened.
+``docs/lifecycle.md`` is drawn from them; a test holds the two together. Nothing
+else decides what a connection's state is: the conversation advances through the
+tables while it is live, and the fold advances through them again when a
+recording is opened.
 
-Source: "Lifecycle" of the revisions 2024-11-05 to 2025-11-25. What the
-protocol leaves open (a peer that never starts, refuses, or will not end) has
-states of its own here, because each needs another next step.
+Source: "Lifecycle" of the revisions 2024-11-05 to 2025-11-25, "Versioning" of
+2026-07-28. What the protocol leaves open (a peer that never starts, refuses, or
+will not end) has states of its own here, because each needs another next step.
 """
 
 from __future__ import annotations
@@ -83,53 +83,68 @@ FAILED = frozenset(
 OVER = FAILED | {State.CLOSED}
 
 _BEGINNING = (State.NEW, State.STARTING, State.PROBING, State.INITIALIZING)
+_STARTED = (State.STARTING, State.PROBING, State.INITIALIZING, State.READY)
 
-HANDSHAKE: Mapping[tuple[State, Event], State] = {
+Table = Mapping[tuple[State, Event], State]
+
+#: What happens in either era, and how every connection ends.
+EITHER: Table = {
     (State.NEW, Event.START): State.STARTING,
     (State.NEW, Event.START_FAILED): State.NOT_STARTED,
     (State.NEW, Event.CLOSE): State.CLOSED,
     (State.STARTING, Event.START_FAILED): State.NOT_STARTED,
-    (State.STARTING, Event.OFFERED): State.INITIALIZING,
-    (State.STARTING, Event.PROBED): State.PROBING,
     (State.STARTING, Event.TIMED_OUT): State.START_TIMEOUT,
-    (State.STARTING, Event.CLOSE): State.CLOSING,
-    (State.STARTING, Event.ENDED): State.EXITED,
     **{(state, Event.UNREACHABLE): State.UNREACHABLE for state in _BEGINNING},
     **{(state, Event.UNAUTHORIZED): State.UNAUTHORIZED for state in (*_BEGINNING, State.READY)},
     **{(state, Event.LOST): State.LOST for state in (*_BEGINNING, State.READY)},
-    (State.PROBING, Event.DISCOVERED): State.READY,
-    (State.PROBING, Event.OFFERED): State.INITIALIZING,
-    (State.PROBING, Event.MISMATCHED): State.VERSION_MISMATCH,
-    (State.PROBING, Event.LACKING): State.CAPABILITY_MISSING,
-    (State.PROBING, Event.REFUSED): State.REFUSED,
-    (State.PROBING, Event.TIMED_OUT): State.START_TIMEOUT,
-    (State.PROBING, Event.CLOSE): State.CLOSING,
-    (State.PROBING, Event.ENDED): State.EXITED,
-    # The other era needs a new process: the first one is locked to the era it was asked in.
-    (State.PROBING, Event.START): State.STARTING,
-    (State.INITIALIZING, Event.START): State.STARTING,
-    (State.INITIALIZING, Event.AGREED): State.READY,
-    # The answer to server/discover came after its time, and before the one to initialize.
-    (State.INITIALIZING, Event.DISCOVERED): State.READY,
-    (State.INITIALIZING, Event.MISMATCHED): State.VERSION_MISMATCH,
-    (State.INITIALIZING, Event.LACKING): State.CAPABILITY_MISSING,
-    (State.INITIALIZING, Event.REFUSED): State.REFUSED,
-    (State.INITIALIZING, Event.TIMED_OUT): State.START_TIMEOUT,
-    (State.INITIALIZING, Event.CLOSE): State.CLOSING,
-    (State.INITIALIZING, Event.ENDED): State.EXITED,
-    (State.READY, Event.CLOSE): State.CLOSING,
-    (State.READY, Event.ENDED): State.EXITED,
-    (State.READY, Event.SESSION_LOST): State.SESSION_LOST,
+    **{(state, Event.CLOSE): State.CLOSING for state in _STARTED},
+    **{(state, Event.ENDED): State.EXITED for state in _STARTED},
     (State.CLOSING, Event.ENDED): State.CLOSED,
     (State.CLOSING, Event.FORCED): State.SHUTDOWN_TIMEOUT,
     # A connection stays when it is over, and one key starts it again.
     **{(state, Event.START): State.STARTING for state in State if state in OVER},
 }
 
+#: The handshake era: ``initialize`` is offered and answered.
+HANDSHAKE: Table = {
+    (State.STARTING, Event.OFFERED): State.INITIALIZING,
+    (State.INITIALIZING, Event.AGREED): State.READY,
+    (State.INITIALIZING, Event.MISMATCHED): State.VERSION_MISMATCH,
+    (State.INITIALIZING, Event.LACKING): State.CAPABILITY_MISSING,
+    (State.INITIALIZING, Event.REFUSED): State.REFUSED,
+    (State.INITIALIZING, Event.TIMED_OUT): State.START_TIMEOUT,
+    (State.READY, Event.SESSION_LOST): State.SESSION_LOST,
+}
+
+#: The stateless era: ``server/discover`` asks who is there.
+STATELESS: Table = {
+    (State.STARTING, Event.PROBED): State.PROBING,
+    (State.PROBING, Event.DISCOVERED): State.READY,
+    (State.PROBING, Event.MISMATCHED): State.VERSION_MISMATCH,
+    (State.PROBING, Event.LACKING): State.CAPABILITY_MISSING,
+    (State.PROBING, Event.REFUSED): State.REFUSED,
+    (State.PROBING, Event.TIMED_OUT): State.START_TIMEOUT,
+}
+
+#: From one era to the other, where it had to be found out which one a server speaks.
+TURNING: Table = {
+    (State.PROBING, Event.OFFERED): State.INITIALIZING,
+    # The answer to server/discover came after its time, and before the one to initialize.
+    (State.INITIALIZING, Event.DISCOVERED): State.READY,
+    # The other era can need a new process: the first one is locked to the era it was asked in.
+    (State.PROBING, Event.START): State.STARTING,
+    (State.INITIALIZING, Event.START): State.STARTING,
+}
+
+TABLES = (EITHER, HANDSHAKE, STATELESS, TURNING)
+
+#: Every step there is.
+STEPS: Table = {key: after for table in TABLES for key, after in table.items()}
+
 
 def advance(state: State, event: Event) -> State:
     """The state after an event; an event that means nothing in a state leaves it as it is."""
-    return HANDSHAKE.get((state, event), state)
+    return STEPS.get((state, event), state)
 
 
 def group(state: State) -> str:
@@ -141,13 +156,8 @@ def group(state: State) -> str:
     return "closed" if state is State.CLOSED else "failed"
 
 
-def diagram() -> str:
-    """The table as a Mermaid state diagram, which ``docs/lifecycle.md`` holds."""
-    lines = ["stateDiagram-v2", "    [*] --> new"]
-    lines += [
-        f"    {state} --> {after}: {event}"
-        for (state, event), after in HANDSHAKE.items()
-        if state not in OVER
-    ]
-    lines += [f"    {state} --> starting: {Event.START}" for state in State if state in OVER]
-    return "\n".join(lines)
+def diagram(table: Table) -> str:
+    """A table as a Mermaid state diagram, which ``docs/lifecycle.md`` holds."""
+    begin = ["    [*] --> new"] if (State.NEW, Event.START) in table else []
+    steps = [f"    {state} --> {after}: {event}" for (state, event), after in table.items()]
+    return "\n".join(["stateDiagram-v2", *begin, *steps])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Odd, Outcome, Relisten, Remarked, Send
+from workbench.core.actions import Action, Odd, Outcome, Relisten, Relistened, Remarked, Send
 from workbench.core.calling import Calling
 from workbench.core.envelope import Envelope
 from workbench.core.frame import Kind
@@ -36,11 +36,12 @@ class Listening:
 
     def due(self, now: float) -> list[Action]:
         """Ask again for those whose pause is over."""
-        sends: list[Action] = []
+        actions: list[Action] = []
         for subscription in self.all.due(now):
-            self.all.renamed(subscription, self._calls.new_id())
-            sends.append(self._ask(subscription))
-        return sends
+            before, id = subscription.id, self._calls.new_id()
+            self.all.renamed(subscription, id)
+            actions += [Relistened(before, id), self._ask(subscription)]
+        return actions
 
     def lost(self, id_text: str, why: str, now: float) -> list[Action]:
         """The stream of the request with this id is gone; nothing if it is no subscription of ours."""

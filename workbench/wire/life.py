@@ -14,11 +14,21 @@ from collections.abc import Callable, Sequence
 import anyio
 
 from workbench.config import Target
-from workbench.core.actions import Abandon, Action, EraFound, Notified, Relisten, Send, StateChanged
+from workbench.core.actions import (
+    Abandon,
+    Action,
+    EraFound,
+    Notified,
+    Relisten,
+    Relistened,
+    Send,
+    StateChanged,
+)
 from workbench.core.fold import ConnectionFold
 from workbench.core.frame import Clock, Direction, Frame, Stream, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
+from workbench.core.listening import LISTEN
 from workbench.core.stateless import StatelessConversation
 from workbench.errors import UsageError
 from workbench.wire.command import NotStarted
@@ -31,6 +41,9 @@ from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
 
 _LOG = logging.getLogger(__name__)
+
+#: Listen requests whose streams are remembered, to name one that is lost.
+MAX_LISTENED = 1_000
 
 
 class Life:
@@ -69,6 +82,7 @@ class Life:
         self._time = Timekeeper(lambda: self.conversation.next_deadline(), self._on_time)
         self._transport: Transport | None = None
         self._again = anyio.Event()
+        self._listened: dict[str, int] = {}  # a listen request's id -> the stream it is answered on
         self._statuses: dict[int, int] = {}  # HTTP stream -> its status, until the connection is ready
         self._status: int | None = None  # that of the stream on which the last frame came
 
@@ -111,16 +125,8 @@ class Life:
                 self.on_notified(action.method)
             elif isinstance(action, EraFound):
                 self._turn(action)
-            elif isinstance(action, Relisten):
-                self._tap.process(
-                    "reconnect",
-                    stream=0,
-                    request=action.id,
-                    seconds=action.seconds,
-                    why=action.why,
-                    attempt=action.attempt,
-                    resumes=False,
-                )
+            elif isinstance(action, (Relisten, Relistened)):
+                self._relisten(action)
             elif isinstance(action, Abandon):
                 if self._transport is not None:
                     self._transport.abandon(action.id)
@@ -169,6 +175,19 @@ class Life:
         if self._again.is_set():
             self._transport = None
 
+    def _relisten(self, action: Relisten | Relistened) -> None:
+        """Tell that a subscription's stream is lost, or gives its place to the one asked for now."""
+        stream = self._listened.get(str(action.id), 0)
+        if isinstance(action, Relistened):
+            self._tap.process(
+                "stream", stream=stream, verb="POST", state="closed", why="It is asked for again."
+            )
+            return
+        seconds, why, attempt = action.seconds, action.why, action.attempt
+        self._tap.process(
+            "reconnect", stream=stream, seconds=seconds, why=why, attempt=attempt, resumes=False
+        )
+
     # Which era
 
     @property
@@ -201,6 +220,10 @@ class Life:
 
     def _seen(self, frame: Frame, decoded: Decoded | None) -> None:
         self.publisher.seen(frame, decoded)
+        if frame.stream and frame.method == LISTEN and frame.id is not None:
+            self._listened[frame.id] = frame.stream
+            if len(self._listened) > MAX_LISTENED:
+                del self._listened[next(iter(self._listened))]
         if frame.direction is Direction.TO_CLIENT and not self.was_ready:
             self._status = self._statuses.get(frame.stream)
             self.conversation.heard(time.monotonic())
