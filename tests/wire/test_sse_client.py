@@ -51,6 +51,7 @@ class Old:
         self.post = post
         self.posted: list[bytes] = []
         self.moved = b""
+        self.saying = anyio.Lock()
         self.stream: SocketStream | None = None
 
     async def __call__(self, stream: SocketStream) -> None:
@@ -82,7 +83,8 @@ class Old:
 
     async def say(self, data: bytes, name: bytes = b"message") -> None:
         assert self.stream is not None
-        await self.stream.send(b"event: " + name + b"\r\ndata: " + data + b"\r\n\r\n")
+        async with self.saying:
+            await self.stream.send(b"event: " + name + b"\r\ndata: " + data + b"\r\n\r\n")
 
 
 def whole(status: str, body: bytes = b"", media: bytes = b"text/plain") -> bytes:
@@ -164,6 +166,26 @@ async def test_a_word_that_acknowledges_is_no_broken_message() -> None:
 
 async def test_replies_in_the_answer_to_a_post_are_taken() -> None:
     async with old_server(post=in_the_answer) as (url, _), running(target(url)) as (connection, _sink):
+        await connection.ready()
+        assert text_of(await call_tool(connection, "hi")) == "hi"
+
+
+async def test_a_server_that_acknowledges_with_the_reply_can_ask_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workbench.wire.sse_client.IN_ORDER", 0.3)
+    answered = anyio.Event()
+
+    async def slow(old: Old, path: str, body: bytes) -> bytes:
+        told = json.loads(body)
+        if told.get("method") == "tools/call":
+            await old.say(jsonrpc.request('"ask"', "ping"))
+            await answered.wait()
+        elif told.get("id") == "ask":
+            answered.set()
+        return await in_the_answer(old, path, body)
+
+    async with old_server(post=slow) as (url, _), running(target(url)) as (connection, _sink):
         await connection.ready()
         assert text_of(await call_tool(connection, "hi")) == "hi"
 

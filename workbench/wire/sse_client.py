@@ -36,8 +36,10 @@ from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer, Serve, Serving, Taps, TransportKind
 
 #: How long a message waits for the acknowledgement of the one before it, so that they stay in order
-#: (seconds). Some servers acknowledge a request only with its reply, which may need the next message.
-IN_ORDER = 1.0
+#: (seconds); and how long from then on, when that was in vain: some servers acknowledge a request only
+#: with its reply, which may need the next message.
+IN_ORDER = 5.0
+IN_VAIN = 0.2
 
 #: Answers to the server's own requests that wait while it does not take them; beyond it we stop reading.
 MAX_PROMPTED = 1000
@@ -67,6 +69,7 @@ class SseTransport:
         self._before = anyio.Event()
         self._before.set()
         self._addressed = False
+        self._patience = IN_ORDER
         self._begun = False
         self._prompted = 0
 
@@ -127,8 +130,10 @@ class SseTransport:
     async def _deliver(self, post: Post, before: anyio.Event, after: anyio.Event) -> None:
         try:
             await self._stream.found.wait()
-            with anyio.move_on_after(IN_ORDER):
+            with anyio.move_on_after(self._patience) as limit:
                 await before.wait()
+            if limit.cancelled_caught:
+                self._patience = IN_VAIN
             self._address(post)
             async with self._messages.answer(post.outgoing) as answer:
                 await self._acknowledged(post, answer)
