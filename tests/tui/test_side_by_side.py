@@ -6,12 +6,15 @@ Real servers in two builds; what went over each wire is read from the recording.
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.servers.targets import server
-from tests.tui.at_work import AtWork, at_work
+from tests.servers.targets import ROOT, server
+from tests.tui.at_work import AtWork, at_work, reading
+from tests.tui.seeded import SeededDesk
 from tests.tui.waiting import until
 from workbench.config import Target
 from workbench.core.frame import Direction, Frame, Kind
@@ -356,3 +359,37 @@ async def test_what_a_server_writes_is_never_obeyed_in_a_column() -> None:
         await filled_in(work, "[", "/", "b", "]")
         await work.shows("2 differences", "[/b]")
         assert "\x1b" not in work.text
+
+
+async def test_a_connection_that_comes_stands_beside_the_others() -> None:
+    async with at_work(two(), size=(120, 30)) as work:
+        await split(work, 2)
+        command = f"{sys.executable} -m tests.servers.searches bare"
+        await work.press("n", *f"--stdio '{command}' --cwd {ROOT} --name third", "enter")
+        await work.until(lambda: names_shown(work) == ["prod", "next", "third"])
+        await work.shows("sends to 3 third")
+
+
+async def test_an_answer_opens_whole_and_closes_to_where_one_was() -> None:
+    async with at_work(two()) as work:
+        columns = await split(work, 2)
+        await work.press("a")
+        await filled_in(work)
+        await work.shows("2 differences")
+        await work.press(">", "enter")
+        await work.shows('"content": [', "search")
+        assert not columns.display
+        await work.press("escape")
+        await work.until(lambda: columns.columns[1].answer.lines.has_focus)
+
+
+async def test_an_opened_recording_is_shown_in_columns_and_takes_no_calls(tmp_path: Path) -> None:
+    desk = SeededDesk(tmp_path)
+    desk.live = False
+    async with reading(desk, size=(120, 30)) as work:
+        await work.until(lambda: len(desk.views) == 4 and desk.views[3].tools)
+        await work.until(lambda: work.main.pane is not None and work.main.pane.has_focus_within)
+        await work.press("b")
+        await work.shows("1 ◉ prod  2025-06-18", "2 ◉ build-412", "1–3 of 4")
+        assert "sends to" not in work.text
+        assert "send to all" not in {command.short for command in work.main.available()}

@@ -181,7 +181,13 @@ def _table() -> Iterator[Command]:
         own=True,
     )
     yield of(
-        "only", "o", "this connection", "Show the frames of this connection only, or of all", "log", hint=50
+        "only",
+        "o",
+        "this connection",
+        "Show the frames of this connection only, or of all",
+        "log",
+        avoids="beside",
+        hint=50,
     )
     yield of("view", "v", "raw, hex", "The body as JSON, as it came, as hex", "text", hint=80, own=True)
     yield of("heads", "h", "heads", "The heads of HTTP this came with", "text heads", hint=75, own=True)

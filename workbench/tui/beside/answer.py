@@ -50,6 +50,7 @@ class Answer(Vertical):
         self.display = False
         self._call: Call | None = None
         self._sent: Sent | None = None
+        self._here = False
         self._held: Held | None = None
 
     def compose(self) -> ComposeResult:
@@ -60,12 +61,12 @@ class Answer(Vertical):
     def outcome(self) -> Outcome | None:
         return self._sent.outcome if self._sent is not None else None
 
-    def show(self, call: Call, sent: Sent | None) -> None:
-        """Show how it goes, or how it ended."""
+    def show(self, call: Call, sent: Sent | None, here: bool) -> None:
+        """Show how it goes, or how it ended; ``here``: in the column that has the keys."""
         if call is not self._call:
             self._held = None
             self.lines.clear()
-        self._call, self._sent = call, sent
+        self._call, self._sent, self._here = call, sent, here
         self._lay()
 
     def hold(self, held: Held | None) -> None:
@@ -113,7 +114,7 @@ class Answer(Vertical):
                     Bit(" "),
                     Bit(marks.on_the_way, "waiting"),
                     Bit(f" running  {elapsed}", "text"),
-                    Bit("   x cancels", "quiet"),
+                    Bit("   x cancels" if self._here else "", "quiet"),
                     Bit(f"   {words}", "quiet"),
                 ]
             ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,7 +15,8 @@ from workbench.tui.desk import Desk
 from workbench.tui.lines import Bit, Fixed, Line
 from workbench.tui.marks import marks_of
 from workbench.tui.messages import Said
-from workbench.tui.strip import state_mark, state_word
+from workbench.tui.safe import safe_cut
+from workbench.tui.strip import NAME, state_mark, state_word
 from workbench.tui.widgets.frame_log import FrameLog
 from workbench.tui.widgets.frame_scan import LogFilter
 
@@ -45,6 +47,7 @@ class Column(Vertical):
         self.panes: dict[str, Pane] = {}
         self.number = 0
         self._view: ConnectionView | None = None
+        self.tail.findings = desk.findings
         self._reader: object = None
         self._starting = False
 
@@ -124,14 +127,15 @@ class Column(Vertical):
         words = [view.revision or "", view.era] if view.revision else [state_word(view)]
         if view.revision and state_word(view) != "ready":
             words = [state_word(view), view.revision]
+        name = safe_cut(view.name, NAME, marks_of(self).ellipsis)
         left: list[Bit] = [
             Bit(f" {number} ", "accent" if here else "quiet"),
             Bit(mark, role),
-            Bit(f" {view.name}", "bright" if here else "text"),
+            Bit(f" {name}", "bright" if here else "text"),
         ]
-        room = width - sum(len(bit.text) for bit in left)
+        room = width - sum(cell_len(bit.text) for bit in left) - 1
         told = f"  {'  '.join(word for word in words if word)}"
-        return [*left, Bit(told if len(told) <= room else told[: max(room, 0)], "quiet")]
+        return [*left, Bit(safe_cut(told, room, marks_of(self).ellipsis), "quiet")]
 
     def start(self) -> None:
         """Take the focus: the answer's lines, the pane, or the tail."""

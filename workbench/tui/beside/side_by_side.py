@@ -87,6 +87,8 @@ class SideBySide(Vertical):
         known = {view.number: (place, view) for place, view in enumerate(views, 1)}
         self.chosen.keep({number: view.name for number, (_, view) in known.items()})
         self.chosen.widen(self.size.width or self.app.size.width)
+        if not self.chosen.numbers:
+            return
         shown = self.chosen.shown
         for place, column in enumerate(self.columns):
             column.display = place in shown
@@ -193,7 +195,7 @@ class SideBySide(Vertical):
             return
         for place in self.chosen.shown:
             column = self.columns[place]
-            column.answer.show(together.call, together.of(column.number))
+            column.answer.show(together.call, together.of(column.number), place == self.chosen.at)
             self._hold(column, together)
             column.answer.lines.put(self.column.answer.lines.top)
 

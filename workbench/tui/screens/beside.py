@@ -42,7 +42,9 @@ class Beside(Doing):
         """Tab stays within a column."""
         chain = super().focus_chain
         split = self.split
-        return [each for each in chain if split.within(each)] if split is not None else chain
+        if split is None or not split.display:
+            return chain
+        return [each for each in chain if split.within(each)]
 
     @property
     def frames(self) -> FrameLog:
@@ -104,6 +106,16 @@ class Beside(Doing):
         split = self.split
         if split is not None:
             split.show(self.desk.views, self.pane_name, self.dock_size)
+
+    def came(self, number: int) -> None:
+        """A new connection stands beside the others, in the place of one where there is no room."""
+        split = self.split
+        if split is not None:
+            if len(split.chosen.numbers) < MOST:
+                split.chosen.add(number)
+            else:
+                split.chosen.take(number)
+            self.call_after_refresh(self._enter)
 
     # From column to column.
 

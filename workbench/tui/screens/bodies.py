@@ -15,7 +15,6 @@ from workbench.tui.dock import Dock
 from workbench.tui.heads import Heads, heads_of
 from workbench.tui.messages import Body, Said
 from workbench.tui.screens.part import Part
-from workbench.tui.widgets.frame_log import FrameLog
 
 
 class Bodies(Part):
@@ -82,11 +81,6 @@ class Bodies(Part):
         if message.seq == seq:
             found = message.findings
             self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads, findings=found)
-
-    @property
-    def frames(self) -> FrameLog:
-        """The frame log that is in view."""
-        return self.query_one(Dock).frames
 
     def source(self) -> tuple[str, bytes] | None:
         """What ``y`` and ``w`` take: what is in view."""

@@ -9,7 +9,6 @@ from typing import Any
 from workbench.errors import WorkbenchError
 from workbench.tui.aside import tell
 from workbench.tui.ask import Ask
-from workbench.tui.dock import Dock
 from workbench.tui.messages import Kept
 from workbench.tui.screens.part import Part
 
@@ -22,7 +21,7 @@ class Keeping(Part):
         if source is None:
             self.say("Nothing of this session is recorded; start without --no-record to keep it.", bad=True)
             return
-        pinned = self.query_one(Dock).frames.pinned
+        pinned = self.frames.pinned
         several = len(self.desk.views) > 1
         what = f"connection {view.name}" if several and view is not None else "the session"
         if pinned:

@@ -130,6 +130,7 @@ class MainScreen(Arranging):
         if came and self.follow_new:
             self.place = len(numbers) - 1
             self.follow_new = False
+            self.came(numbers[-1])
         elif shown in numbers:
             self.place = numbers.index(shown)
         elif before and not came:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from workbench.tui.dock import Dock
 from workbench.tui.status import NoticeLine
+from workbench.tui.widgets.frame_log import FrameLog
 
 if TYPE_CHECKING:
     from workbench.core.view import ConnectionView
@@ -44,6 +46,14 @@ class Part(Screen[None]):
     def say(self, text: str, *, bad: bool = False) -> None:
         """A sentence, above the status line, until the next key."""
         self.query_one(NoticeLine).say(text, bad=bad)
+
+    @property
+    def frames(self) -> FrameLog:
+        """The frame log that is in view."""
+        return self.query_one(Dock).frames
+
+    def came(self, number: int) -> None:
+        """A connection has come that was asked for."""
 
     def look(self) -> None:
         """Show everything as it is now."""
