@@ -95,25 +95,32 @@ def status(outcome: Outcome) -> int:
 
 
 async def _watch(call: Call) -> None:
-    """Keep one line of stderr at the call's progress."""
+    """Keep one line of stderr at how the call goes."""
     shown = ""
     try:
         while True:
             await anyio.sleep(GLANCE)
-            progress = call.progress[-1] if call.progress else None
+            text = _glance(call)
             if call.connection.inbox:
                 shown = ""  # a question has the line now
-            elif progress is not None:
-                total = f"/{progress.total:g}" if progress.total is not None else ""
-                text = f"{progress.progress:g}{total} {printable(progress.message or '')}"[:70]
-                if text != shown:
-                    sys.stderr.write(f"\r\x1b[K{text}")
-                    sys.stderr.flush()
-                    shown = text
+            elif text and text != shown:
+                sys.stderr.write(f"\r\x1b[K{text}")
+                sys.stderr.flush()
+                shown = text
     finally:
         if shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def _glance(call: Call) -> str:
+    """How a call goes: its progress, else what its task says; empty if neither is known."""
+    if call.progress:
+        last = call.progress[-1]
+        total = f"/{last.total:g}" if last.total is not None else ""
+        return f"{last.progress:g}{total} {printable(last.message or '')}"[:70]
+    task = call.connection.tasks.get(call.task or "")
+    return "" if task is None else printable(f"{task.status} {task.message}")[:70]
 
 
 def as_data(call: Call, outcome: Outcome, remarks: Sequence[str]) -> dict[str, Any]:
