@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.core.http_tape import HttpTape, call, head, note, result
 from workbench.core.exchanges import Answered, Event, GaveUp, Opened, Orphaned, Pairing, Told
+from workbench.core.fold import ConnectionFold
 from workbench.core.frame import Kind, Stream
+from workbench.replay.script import build
 
 
 def events(tape: HttpTape, *heads: Stream) -> list[Event]:
@@ -155,3 +161,52 @@ def test_answered_streams_are_forgotten() -> None:
         pairing.take(frame)
     assert not pairing._carried._carriers
     assert not pairing.open
+
+
+process_events = st.fixed_dictionaries(
+    {
+        "event": st.sampled_from(
+            ["stream", "reconnect", "redirect", "session", "unanswered", "fallback", "restart", "closed"]
+        ),
+        "stream": st.integers(0, 4) | st.none() | st.text(max_size=2),
+        "next": st.integers(0, 4) | st.just([1]),
+        "id": st.sampled_from(["1", "2", 1, None]),
+        "state": st.sampled_from(["open", "lost", "closed", "refused", "granted", 7]),
+        "verb": st.sampled_from(["GET", "POST", 3]),
+    }
+)
+bodies = st.sampled_from(
+    [
+        call(1),
+        call(2, "ping"),
+        result(1),
+        result(2),
+        note(),
+        [call(1), call(2)],
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
+        b"",
+        b"junk",
+    ]
+)
+moves = st.tuples(st.sampled_from(["post", "body", "event"]), st.integers(0, 4), bodies)
+
+
+@given(st.lists(moves | process_events, max_size=30))
+def test_whatever_comes_nothing_raises_and_the_fold_agrees_with_itself(done: list[Any]) -> None:
+    tape = HttpTape()
+    for move in done:
+        if isinstance(move, dict):
+            tape.process(**move)
+        else:
+            kind, stream, body = move
+            getattr(tape, kind)(stream, body)
+    pairing, fold = Pairing(), ConnectionFold(1)
+    for number in range(5):
+        pairing.head(head(number, "GET", request_headers=(("Last-Event-ID", "x"),)))
+        fold.stream(head(number))
+    for frame in tape.frames:
+        pairing.candidates(frame)
+        pairing.take(frame)
+        fold.advance(frame)
+    assert len(fold.snapshot().open_calls) <= len(done) * 2
+    assert build(tape.frames).requests is not None

@@ -12,6 +12,8 @@ import pytest
 
 from tests.core.http_tape import HttpTape, call, note, result
 from tests.replay.build import Tape
+from tests.replay.serving import hello_lines, lines
+from tests.replay.serving import served as served_lines
 from tests.servers.served import over_http
 from tests.servers.targets import ROOT
 from tests.wire.http_peers import official, served
@@ -206,3 +208,18 @@ async def test_the_older_transport_replays_too_after_a_probe_and_a_fallback(tmp_
     assert [piece.what for piece in script.requests[2].pieces] == [TOLD, TOLD, ANSWER]
     verdict = selfcheck(frames)
     assert verdict.whole, verdict.problems
+
+
+def test_the_text_form_of_an_http_recording_is_served_line_by_line() -> None:
+    asked = {"jsonrpc": "2.0", "id": 9, "method": "tools/call"}
+    params = {"name": "slow_report", "arguments": {"pages": 2}, "_meta": {"progressToken": "p"}}
+    said = hello_lines() + lines({**asked, "params": params})
+    done = served_lines(str(RECORDINGS / "http.jsonl"), said=said)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each.get("method", each.get("id")) for each in told] == [
+        1,
+        "notifications/progress",
+        "notifications/message",
+        "notifications/message",
+        9,
+    ]
