@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from workbench.core.credentials import plain_arguments
-from workbench.core.methods import LATEST_HANDSHAKE
+from workbench.core.methods import LATEST_HANDSHAKE, LATEST_STATELESS
 from workbench.core.naming import suggest_name, suggest_url_name
 from workbench.core.pending import Timeouts as CoreTimeouts
 from workbench.core.rules import Rule
@@ -136,7 +136,9 @@ def root_of(text: str) -> Root:
 def default_capabilities(offer: str) -> dict[str, Any]:
     """Everything a user can answer to in a revision. Revisions compare as text, so a draft's
     name gets what the newest has."""
-    offered: dict[str, Any] = {"roots": {"listChanged": True}, "sampling": {}}
+    # Without a session there is nobody to be told that the roots have changed.
+    roots = {} if offer >= LATEST_STATELESS else {"listChanged": True}
+    offered: dict[str, Any] = {"roots": roots, "sampling": {}}
     if offer >= _MODES_SINCE:
         offered["elicitation"] = {"form": {}, "url": {}}
     elif offer >= _ELICITATION_SINCE:

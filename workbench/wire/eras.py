@@ -90,7 +90,7 @@ class Eras:
         given = target.capabilities
         return StatelessConversation(
             offer=offer,
-            capabilities=default_capabilities(offer) if given is None else given,
+            capabilities=default_capabilities(offer) if given is None else without_sessions(given),
             client_info=self._client_info,
             log_level=target.log_level,
             require=target.require,
@@ -112,6 +112,15 @@ def chosen(target: Target) -> str:
     if target.offer == LATEST_HANDSHAKE:
         return "auto"
     return "modern" if target.offer in STATELESS_REVISIONS else "legacy"
+
+
+def without_sessions(capabilities: dict[str, Any]) -> dict[str, Any]:
+    """Capabilities without what only a session can have, so that one target fits both eras."""
+    fit = {name: value for name, value in capabilities.items() if name != "tasks"}
+    roots = fit.get("roots")
+    if isinstance(roots, dict) and "listChanged" in roots:
+        fit["roots"] = {name: value for name, value in roots.items() if name != "listChanged"}
+    return fit
 
 
 def place_of(target: Target) -> tuple[object, ...]:
