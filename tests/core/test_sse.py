@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from httpx_sse._decoders import SSEDecoder, SSELineDecoder
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.core.frame import Channel, Kind, carried_kind
@@ -188,6 +188,7 @@ STREAMS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(STREAMS, st.lists(st.integers(0, 200), max_size=12))
 def test_how_a_stream_is_cut_into_chunks_changes_nothing(stream: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
@@ -195,6 +196,7 @@ def test_how_a_stream_is_cut_into_chunks_changes_nothing(stream: bytes, cuts: li
     assert plain(read(*chunks)) == plain(read(stream))
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_all_bytes_of_a_stream_are_in_its_events(stream: bytes) -> None:
     kept = b"".join(event.raw for event in read(stream))
@@ -202,6 +204,7 @@ def test_all_bytes_of_a_stream_are_in_its_events(stream: bytes) -> None:
     assert not stream[len(kept) :].strip(b"\r\n\xef\xbb\xbf")
 
 
+@settings(deadline=None)
 @given(STREAMS)
 def test_every_event_can_be_written_again_as_it_came(stream: bytes) -> None:
     for event in read(stream):
@@ -256,6 +259,7 @@ FIELDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(FIELDS, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_events_with_data_are_what_httpx_sse_reads(lines: list[str], eol: str) -> None:
     stream = (eol.join([*lines, "", ""])).encode()

@@ -96,13 +96,15 @@ async def test_a_server_that_asks_without_taking_answers_is_not_read_for_ever(
             await wire.gone()
 
     async with connected({"GET": asks, "POST": posts, "initialize": plain}) as stage:
+        await until(lambda: len(stage.events()) >= 20, 30)
         before = -1
         while before != asked_by_server:
             before = asked_by_server
             for _ in range(30):
                 await anyio.sleep(0.01)
         assert 20 <= len(stage.events()) < 60
-        assert len([each for each in stage.site.of("POST") if not each.method]) == http.PROMPTED_AT_ONCE
+        answers = [each for each in stage.site.of("POST") if not each.method]
+        assert len(answers) == http.PROMPTED_AT_ONCE
 
 
 async def test_answers_that_are_taken_with_a_word_make_room_for_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import httpx
 import pytest
 
@@ -65,3 +67,20 @@ async def test_what_was_written_whole_is_never_sent_again() -> None:
 async def test_what_fails_on_a_new_connection_is_not_tried_on_another() -> None:
     bodies, _, _ = await sent("connection.connect_tcp.started", "http11.send_request_headers.started")
     assert bodies == [b"body"]
+
+
+async def test_a_body_is_read_up_to_a_bound_and_no_further() -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1000
+
+    sink = MemorySink()
+    endless_answer = httpx.MockTransport(lambda _: httpx.Response(200, content=endless()))
+    async with httpx.AsyncClient(transport=endless_answer) as client:
+        requests = Requests(client, httpx.URL("http://127.0.0.1/mcp"), Tap(sink, 1), sink.has_room)
+        async with requests.answer(requests.begin("POST", [], b"body")) as answer:
+            body, trouble = await answer.body(5000)
+    assert len(body) == 5000
+    assert trouble is not None
+    assert "longer than 5,000 bytes" in trouble.why
+    assert [stream.closed_how for stream in sink.streams.values()] == ["closed"]
