@@ -111,7 +111,9 @@ class Dealings:
                 self.remark(f"the server says that what was asked for at {link.url} is done")
 
     def ended(self, call: Call, outcome: Outcome) -> None:
-        """A call has ended."""
+        """A call has ended; what ends it a second time changes nothing."""
+        if call.outcome is not None:
+            return
         self.calls.pop(call.number, None)
         call.finish(outcome)
         self._note_end(call, outcome)
