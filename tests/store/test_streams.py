@@ -19,7 +19,7 @@ from workbench.errors import RecordingError
 from workbench.store.formats.text import import_text
 from workbench.store.reader import Reader
 from workbench.store.recorder import Recorder
-from workbench.store.streams import MAX_HEADERS, MAX_TEXT
+from workbench.store.streams import MAX_HEAD, MAX_HEADERS, MAX_TEXT
 
 POST = Stream(
     1,
@@ -110,8 +110,20 @@ def test_a_hostile_head_is_cut(tmp_path: Path) -> None:
     recorder.close()
     with Reader.open(str(tmp_path / "a.db")) as reader:
         [stream] = reader.streams()
-    assert len(stream.response_headers) == MAX_HEADERS
     assert len(stream.response_headers[0][1]) == MAX_TEXT
+    assert len(stream.response_headers) <= MAX_HEADERS
+
+
+def test_a_head_of_many_long_headers_is_cut(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "a.db", [])
+    long = tuple((f"x-{number}", "y" * MAX_TEXT) for number in range(100))
+    recorder.stream(POST._replace(response_headers=long))
+    recorder.stream(POST._replace(number=2, response_headers=(("n", "v"),) * 500))
+    recorder.close()
+    with Reader.open(str(tmp_path / "a.db")) as reader:
+        first, second = reader.streams()
+    assert sum(len(value) for _, value in first.response_headers) <= MAX_HEAD + MAX_TEXT
+    assert len(second.response_headers) == MAX_HEADERS
 
 
 def test_a_head_with_stray_bytes_is_written(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ from workbench.core.redact import Redactor
 from workbench.store.backlog import Statement
 from workbench.store.rows import plain
 
-#: What is kept of an untrusted head: so many headers, so many characters of a name, value or URL.
+#: What is kept of an untrusted head: so many headers, so many characters of a name, value or URL, and
+#: about so many of all headers together.
 MAX_HEADERS = 200
 MAX_TEXT = 8192
+MAX_HEAD = 65536
 
 #: Headers and URLs that are remembered with what became of them.
 MAX_SHOWN = 500
@@ -61,8 +63,14 @@ class Heads:
     def _stored(self, headers: Headers) -> str | None:
         if not headers:
             return None
-        kept = [(name[:MAX_TEXT], value[:MAX_TEXT]) for name, value in headers[:MAX_HEADERS]]
-        return plain(dumps([(name, self._text(name, value)) for name, value in kept]))
+        kept: list[tuple[str, str]] = []
+        left = MAX_HEAD
+        for name, value in headers[:MAX_HEADERS]:
+            if left <= 0:
+                break
+            kept.append((name[:MAX_TEXT], self._text(name[:MAX_TEXT], value[:MAX_TEXT])))
+            left -= len(name) + len(value)
+        return plain(dumps(kept))
 
     def _text(self, name: str, value: str) -> str:
         """The value of a header, or a URL (without a name), with no secret in it."""
