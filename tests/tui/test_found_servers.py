@@ -148,9 +148,11 @@ async def test_an_input_nobody_here_can_give_is_told_in_its_place(here: Here) ->
 
 
 async def test_without_any_server_the_screen_says_where_it_looked(here: Here) -> None:
-    async with at_work() as work:
-        await work.shows("No server stands in a config file here", "d  opens the demo")
+    async with at_work(size=(80, 24)) as work:
+        await work.shows("No server stands in a config file here", ".vscode/mcp.json", "d  opens the demo")
         assert "down choose" not in work.text
+    async with at_work(size=(120, 40)) as work:
+        await work.shows("No server stands in a config file here", "~/.claude.json", "Windsurf")
 
 
 async def test_escape_leaves_the_list_and_letters_are_commands(here: Here) -> None:

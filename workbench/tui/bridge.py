@@ -166,6 +166,13 @@ class LiveDesk(Desk):
         files = found_servers((), self._settings.config if self._settings is not None else ())
         return [(file, [look(entry) for entry in file.entries]) for file in files]
 
+    def places(self) -> Sequence[tuple[str, str]]:
+        from workbench.config.files import OWN, PROJECT, server_files, short
+
+        files = server_files((), self._settings.config if self._settings is not None else ())
+        # A project's files are looked for in every folder upwards; those of this one tell enough.
+        return [(short(file.path), file.owner) for file in files if not PROJECT < file.tier < OWN]
+
     def prepare(self, line: str, inputs: Mapping[str, str] | None = None) -> Prepared:
         from workbench.config import parse_line
         from workbench.config.consent import unagreed

@@ -141,6 +141,10 @@ class Desk:
         """The servers of the config files here, file by file. Takes a while: for a thread."""
         return ()
 
+    def places(self) -> Sequence[tuple[str, str]]:
+        """The config files that are looked for, and whose they are."""
+        return ()
+
     def prepare(self, line: str, inputs: Mapping[str, str] | None = None) -> Prepared:
         """Read the target a user typed, with answers to what it asks for."""
         return Prepared("A recording is read-only; open the screen on a target to connect.")

@@ -19,7 +19,7 @@ from workbench.tui.widgets.rows import Rows
 _EXAMPLES = (
     ("-- npx -y some-server", "a server's command, as you start it"),
     ("--stdio 'python server.py'", "the same, in quotes"),
-    ("https://host/mcp", "a server over HTTP; --header 'K: V' adds a header"),
+    ("https://host/mcp", "a server over HTTP (--header 'K: V')"),
     ("--sse https://host/sse", "a server over the older HTTP with SSE"),
     ("--replay sessions/weather.jsonl", "a recording as a mock server"),
     ("@name", "a server of a config file"),
@@ -97,7 +97,7 @@ class Empty(Vertical):
 
     def _look(self) -> None:
         """Read the config files in a thread, after the first paint."""
-        aside(self, lambda: self.Found(FoundServers(self.desk.found())))
+        aside(self, lambda: self.Found(FoundServers(self.desk.found(), self.desk.places())))
 
     def on_empty_found(self, message: Empty.Found) -> None:
         message.stop()
@@ -147,17 +147,26 @@ class Empty(Vertical):
             keys: list[Line] = [
                 [Bit(f"   {key}", "text"), Bit(f"  {about}", "quiet")] for key, about in _KEYS
             ]
-            return [*examples, [], *keys, *self._nothing(width)]
+            above = [*examples, [], *keys]
+            room = self.size.height - _ABOVE - len(self._told(width)) - len(above)
+            return above + self._nothing(width, room)
         in_one = [
             bit for key, about in _KEYS for bit in (Bit(f"   {key}", "text"), Bit(f"  {about}", "quiet"))
         ]
         room = self.size.height - _ABOVE - _BELOW - len(self._told(width)) - listed
         return [[], *examples, [], in_one] if room > len(examples) else [[], in_one]
 
-    def _nothing(self, width: int) -> list[Line]:
+    def _nothing(self, width: int, room: int) -> list[Line]:
+        """Where servers were looked for in vain: the places if there are rows for them, else in a word."""
         if self._looking or not self.desk.live:
             return []
-        return [[], *([Bit("   "), Bit(row, "quiet")] for row in wrapped(_NOTHING, min(width - 6, 90)))]
+        places = self.found.places
+        if room < len(places) + 3:
+            return [[], *([Bit("   "), Bit(row, "quiet")] for row in wrapped(_NOTHING, min(width - 6, 90)))]
+        lines: list[Line] = [[], [Bit("   "), Bit(f"{_NOTHING.partition(':')[0]}:", "quiet")]]
+        longest = min(max(len(path) for path, _ in places) + 2, width * 2 // 3)
+        lines += [[Bit("     "), Bit(path, "quiet", longest), Bit(owner, "quiet")] for path, owner in places]
+        return lines
 
     # What is done on it.
 

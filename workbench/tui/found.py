@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 
 
 class FoundServers:
-    """What was found. ``rows`` are to be shown; of a row's key ``line`` is what connects to it, and
-    ``why`` the sentence that says why nothing can."""
+    """What was found, and in which ``places`` (path, owner) it was looked for. ``rows`` are to be
+    shown; of a row's key ``line`` is what connects to it, and ``why`` the sentence that says why
+    nothing can."""
 
-    def __init__(self, files: Sequence[tuple[FileServers, Sequence[Look]]] = ()) -> None:
+    def __init__(
+        self,
+        files: Sequence[tuple[FileServers, Sequence[Look]]] = (),
+        places: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.places = places
         self._files = files
         self._lines: dict[str, str] = {}
         self._faults: dict[str, str] = {}
-
-    @property
-    def count(self) -> int:
-        """How many servers there are, usable or not."""
-        return sum(len(looks) for _, looks in self._files)
 
     def line(self, key: str) -> str:
         return self._lines.get(key, "")

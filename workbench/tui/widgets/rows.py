@@ -174,9 +174,12 @@ class Rows(LineList):
                 continue
             cell = row.cells[place] if place < len(row.cells) else Cell("")
             text = safe_fit(cell.text, room, right=cell.right, ellipsis=self.marks.ellipsis)
-            written = text.rstrip() if cell.role == "struck" else text  # no line through the blanks after it
-            segments.append(Segment(written, self.style_of(cell.role, current)))
-            segments.append(Segment(" " * (cell_len(text) - cell_len(written)), plain))
+            if cell.role == "struck":  # no line through the blanks after it
+                written = text.rstrip()
+                segments.append(Segment(written, self.style_of(cell.role, current)))
+                segments.append(Segment(" " * (cell_len(text) - cell_len(written)), plain))
+            else:
+                segments.append(Segment(text, self.style_of(cell.role, current)))
             if any(widths[place + 1 :]):
                 segments.append(Segment(" " * GAP, plain))
         if tail:
