@@ -9,6 +9,7 @@ import pytest
 from tests.core.frames import Tape
 from tests.core.modern import FORM, META, REVISION, ROOTS, discovered
 from workbench.core.fold import ConnectionFold, ConnectionView
+from workbench.core.frame import Channel
 from workbench.core.lifecycle import State
 
 WHO: dict[str, Any] = {
@@ -117,6 +118,18 @@ def test_subscribed_is_what_was_acknowledged_and_has_not_ended(tape: Tape) -> No
     assert view_of(tape).subscribed == {"a:2", "a:3"}
     tape.tell("notifications/cancelled", {"requestId": 4}, peer=False)
     assert view_of(tape).subscribed == {"a:2"}
+
+
+@pytest.mark.parametrize("state", ["closed", "lost"])
+def test_nothing_is_subscribed_to_on_a_stream_that_is_gone(tape: Tape, state: str) -> None:
+    asked = ask(tape, 2, "subscriptions/listen", {"notifications": {"resourceSubscriptions": ["a:1"]}})
+    tape.frames[-1] = asked._replace(channel=Channel.HTTP, stream=7)
+    agreed = {"notifications": {"resourceSubscriptions": ["a:1"]}, "_meta": {META + "subscriptionId": 2}}
+    tape.tell("notifications/subscriptions/acknowledged", agreed)
+    tape.process("stream", stream=6, verb="POST", state=state)
+    assert view_of(tape).subscribed == {"a:1"}
+    tape.process("stream", stream=7, verb="POST", state=state)
+    assert view_of(tape).subscribed == frozenset()
 
 
 def test_a_tool_whose_headers_are_wrong_is_marked_with_the_reason(tape: Tape) -> None:

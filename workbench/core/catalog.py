@@ -36,6 +36,7 @@ class Catalog:
         self.updates: OrderedDict[str, int] = OrderedDict()
         self._told_updates: dict[str, int] | None = {}
         self._listened: OrderedDict[str, frozenset[str]] = OrderedDict()  # listen request's id -> its URIs
+        self._listens: OrderedDict[int, str] = OrderedDict()  # its own stream -> listen request's id
         self._cursors: dict[tuple[int, int], Any] = {}  # key of an open listing request -> its cursor
 
     def items(self, method: str) -> tuple[Item, ...]:
@@ -54,6 +55,8 @@ class Catalog:
 
     def asked(self, exchange: Exchange, message: Message) -> None:
         """Take a request of the client."""
+        if exchange.method == LISTEN and exchange.stream:
+            keep(self._listens, exchange.stream, exchange.id, MAX_URIS)
         if exchange.method in LIST_METHODS:
             self._cursors[exchange.key] = peek(message, "params", "cursor")
             if len(self._cursors) > MAX_URIS:
@@ -89,6 +92,12 @@ class Catalog:
         if gone:
             still = frozenset[str]().union(*self._listened.values())
             self.subscribed -= gone - still
+
+    def stream_ended(self, stream: int) -> None:
+        """A stream is closed or lost, and with it a subscription that came on it."""
+        id = self._listens.pop(stream, None)
+        if id is not None:
+            self.unlistened(id)
 
     def updated(self, message: Message, seq: int) -> None:
         """Take a ``notifications/resources/updated``."""

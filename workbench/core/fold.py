@@ -315,6 +315,9 @@ class ConnectionFold:
                 self._story.streams.settled(gone.exchange.stream)
         self._story.process(frame, event, self._logbook.last_stderr(TOLD_STDERR))
         self._http_story.process(frame, event)
+        if event.get("event") == "stream" and event.get("state") in ("closed", "lost"):
+            stream = event.get("stream")
+            self._catalog.stream_ended(stream if isinstance(stream, int) else 0)
         if event.get("event") == "restart":
             self._handshake_done = False
         elif event.get("event") == "era" and event.get("era") == "modern":
