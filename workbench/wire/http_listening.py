@@ -86,40 +86,45 @@ class Listening:
             self.begun.set()
 
     async def _refused(self, answer: Answer) -> str | None:
+        why = await self._told(answer)
+        self._stream(answer.stream, "refused", answer.status, why)
+        return why if answer.status in _PASSING else None
+
+    async def _told(self, answer: Answer) -> str:
+        """Record the body of an answer that is no stream; returns what it says, in a sentence."""
         body, _ = await answer.body(LONGEST_REFUSAL)
         if body:
             self._tap.message(Direction.TO_CLIENT, body, Ending.NONE, Channel.HTTP, answer.stream)
-        why = refused(answer.status, answer.media, body, answer.url).why
-        self._stream(answer.stream, "refused", answer.status, why)
-        return why if answer.status in _PASSING else None
+        return refused(answer.status, answer.media, body, answer.url).why
 
     async def resume(self, post: Post, reading: Reading, number: int, why: str) -> str:
         """Ask for the rest of a broken answer until it is there. Returns why it is not, if it is not."""
         fruitless = 0
         while post.waits and not post.given_up and fruitless < RESUMES:
             number = await self._wait(reading, number, why, fruitless + 1, True)
+            if not post.waits or post.given_up:  # in the meantime
+                break
             before = reading.events
-            headers = [*GET, *_resuming(reading)]
-            outgoing = self._requests.begin("GET", self._session.other(headers), number=number)
             try:
-                async with self._requests.answer(outgoing) as answer:
-                    number = answer.stream
-                    if not answer.is_events and answer.status not in _PASSING:
-                        body, _ = await answer.body(LONGEST_REFUSAL)
-                        if body:
-                            self._tap.message(
-                                Direction.TO_CLIENT, body, Ending.NONE, Channel.HTTP, answer.stream
-                            )
-                        told = refused(answer.status, answer.media, body, answer.url).why
-                        return f"{why} Asked for the rest, {told}"
-                    if answer.is_events:
-                        with post.lingering():
-                            await reading.read(answer)
-                        why = "The server closed the stream before it answered."
+                final, why = await self._resumed(post, reading, number)
+                if final:
+                    return f"The stream ended before the answer. Asked for the rest, {why}"
             except HttpFailed as failure:
                 why = failure.trouble.why
             fruitless = 0 if reading.events > before else fruitless + 1
         return why
+
+    async def _resumed(self, post: Post, reading: Reading, number: int) -> tuple[bool, str]:
+        """Ask once; returns whether it is of no use to ask again, and why there may be no answer."""
+        headers = [*GET, *_resuming(reading)]
+        outgoing = self._requests.begin("GET", self._session.other(headers), number=number)
+        async with self._requests.answer(outgoing) as answer:
+            if not answer.is_events:
+                why = await self._told(answer)
+                return answer.status not in _PASSING, why
+            with post.lingering():
+                await reading.read(answer)
+        return False, "The server closed the stream before it answered."
 
     async def _wait(self, reading: Reading, number: int, why: str, attempt: int, resumes: bool) -> int:
         """Wait before the next attempt, which is told; returns the number of its stream."""
