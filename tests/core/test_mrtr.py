@@ -15,7 +15,6 @@ from workbench.core.actions import Abandon, Action, Continued, PolicyAnswered, S
 from workbench.core.conversation import (
     Completed,
     Late,
-    Odd,
     PeerCancelled,
     PeerRequest,
     Policy,
@@ -154,7 +153,6 @@ def test_a_kind_that_was_not_declared_is_shown_and_not_answered(capabilities: An
     id, _ = talk.send()
     actions = talk.asked(id, {"x": asked}, "s")
     assert only(PeerRequest, actions).held is False
-    assert only(Odd, actions).defect == "input-undeclared"
     assert not every(Send, actions)
     assert asked["method"] in only(Completed, actions).outcome.sentence
 
@@ -177,19 +175,17 @@ def test_a_server_that_asks_for_ever_is_stopped() -> None:
 @pytest.mark.parametrize(
     "result", [{}, {"inputRequests": {}}, {"inputRequests": []}, {"inputRequests": None}]
 )
-def test_a_result_that_asks_for_nothing_is_odd_and_ends_the_call(result: Any) -> None:
+def test_a_result_that_asks_for_nothing_ends_the_call(result: Any) -> None:
     talk = talk_with()
     id, _ = talk.send()
     actions = talk.reply(id, {"resultType": "input_required", **result})
-    assert only(Odd, actions).defect == "input-empty"
     assert only(Completed, actions).outcome.how == "refused"
 
 
-def test_entries_that_are_no_requests_are_odd_and_the_others_are_asked() -> None:
+def test_entries_that_are_no_requests_are_left_out_and_the_others_are_asked() -> None:
     talk = talk_with()
     id, _ = talk.send()
     actions = talk.asked(id, {"a": 7, "b": {"params": {}}, "c": FORM})
-    assert [each.defect for each in every(Odd, actions)] == ["input-shape", "input-shape"]
     assert only(PeerRequest, actions).id == f'"mrtr:{id}/c"'
 
 
@@ -197,7 +193,6 @@ def test_a_method_that_does_not_have_rounds_ends_with_what_it_got() -> None:
     talk = talk_with()
     id, _ = talk.send("tools/list")
     actions = talk.asked(id, {"who": FORM}, "s")
-    assert only(Odd, actions).defect == "input-required"
     assert only(Completed, actions).outcome.how == "result"
     assert not every(PeerRequest, actions)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.core.talk import Talk, every, only, sent
 from workbench.core.asked import MAX_PEER_REQUESTS
-from workbench.core.conversation import Odd, PeerCancelled, PeerRequest, Policy, Send
+from workbench.core.conversation import Completed, PeerCancelled, PeerRequest, Policy, Send
 
 ALL: dict[str, Any] = {"roots": {}, "sampling": {}, "elicitation": {}}
 HELD = ("sampling/createMessage", "elicitation/create")
@@ -119,14 +119,14 @@ def test_three_requests_during_a_call_all_wait_and_the_cancelled_one_goes() -> N
     assert list(talk.conversation.peer_requests) == ["2", "3"]
     assert talk.conversation.answer("1", "{}") == []
     assert talk.conversation.answer("3", '{"roots":[]}')
-    assert not every(Odd, talk.reply(call, {}))
+    assert only(Completed, talk.reply(call, {})).id == call
 
 
 @pytest.mark.parametrize("params", [{"requestId": "1"}, {"requestId": 9}, {"requestId": None}, {}, None, []])
-def test_cancelling_what_is_not_open_is_odd(params: Any) -> None:
+def test_cancelling_what_is_not_open_changes_nothing(params: Any) -> None:
     talk = talk_with(Policy(held=HELD))
     talk.ask(1, "sampling/createMessage", {})
-    assert Odd("unknown-cancel", talk.seq + 1) in talk.tell("notifications/cancelled", params)
+    assert talk.tell("notifications/cancelled", params) == []
     assert list(talk.conversation.peer_requests) == ["1"]
 
 
@@ -139,10 +139,11 @@ def test_the_peers_ids_have_nothing_to_do_with_ours() -> None:
     assert str(ours) in talk.conversation.peer_requests
 
 
-def test_an_id_used_again_while_open_is_odd() -> None:
+def test_an_id_used_again_while_open_is_that_of_the_later_request() -> None:
     talk = talk_with(Policy(held=HELD))
     talk.ask(1, "sampling/createMessage", {})
-    assert only(Odd, talk.ask(1, "elicitation/create", {})).defect == "reused-id"
+    assert only(PeerRequest, talk.ask(1, "elicitation/create", {})).id == "1"
+    assert talk.conversation.peer_requests == {"1": "elicitation/create"}
 
 
 def test_a_raw_answer_counts_as_the_answer() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.core.modern import REVISION, Modern, discovered
 from tests.core.talk import Talk, every, only, sent
 from workbench.core.actions import EraFound
-from workbench.core.conversation import Completed, Conversation, Late, Odd, Send, StateChanged
+from workbench.core.conversation import Completed, Conversation, Late, Send, StateChanged
 from workbench.core.jsonrpc import Message, decode
 from workbench.core.lifecycle import State
 from workbench.core.probing import AFTER_A_SIGN, AT_MOST, has_handshake, judge, mutual
@@ -240,4 +240,3 @@ def test_a_chosen_era_is_never_left() -> None:
     assert changed.state is State.REFUSED
     assert "--era modern" in changed.next
     assert not every(EraFound, actions)
-    assert not every(Odd, actions)

@@ -245,14 +245,6 @@ class Late(NamedTuple):
     kind: Kind
 
 
-class Odd(NamedTuple):
-    """Something the protocol does not have. ``defect`` is a short word, see ``DEFECTS`` of
-    ``jsonrpc`` and ``ODDITIES``."""
-
-    defect: str
-    seq: int
-
-
 Action = (
     Send
     | Abandon
@@ -263,7 +255,6 @@ Action = (
     | Notified
     | StateChanged
     | Late
-    | Odd
     | EraFound
     | Continued
     | Remarked
@@ -272,34 +263,3 @@ Action = (
     | Relisten
     | Relistened
 )
-
-#: The oddities a conversation finds beyond the defects of a body.
-ODDITIES = {
-    "unknown-id": "the answer names no request of ours (ids of another type do not count)",
-    "duplicate-answer": "the request has been answered before",
-    "unknown-token": "the progress names no call that runs",
-    "progress-shape": "the progress is no number",
-    "progress-not-growing": "the progress has not grown",
-    "early-request": "a request other than ping came before the handshake was over",
-    "reused-id": "the peer uses an id again while its earlier request is open",
-    "unknown-cancel": "the peer cancels a request that is not open",
-    "batch": "a batch, which the agreed revision does not have",
-    "cursor-null": "nextCursor is null, where it should be absent",
-    "cursor-type": "nextCursor is not a string",
-    "cursor-loop": "nextCursor names a page that was read before",
-    "too-many-pages": "the listing has more pages than are read",
-    "items-shape": "the listing holds no array of items, or items that are no objects",
-    "server-request": "a request of the server, which the stateless era does not have",
-    "no-result-type": "the result names no resultType; it is taken as complete",
-    "result-type-unknown": "the result's resultType is not one of the protocol's",
-    "input-required": "input_required in answer to a method that does not have it",
-    "input-empty": "input_required with neither inputRequests nor requestState",
-    "input-undeclared": "the server asks for input of a kind we did not declare",
-    "input-shape": "an entry of inputRequests is not an object with a method",
-    "state-type": "requestState is not a string",
-    "subscription-unknown": "the notification names no subscription of ours",
-    "subscription-missing": "the notification names no subscription at all",
-    "subscription-type": "the subscription's id is given back with another JSON type",
-    "acknowledged-late": "a notification came before the subscription was acknowledged",
-    "acknowledged-twice": "the subscription was acknowledged before",
-}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Odd, PeerCancelled, PeerRequest, Remarked, Send
+from workbench.core.actions import Action, PeerCancelled, PeerRequest, Remarked, Send
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import has_capability
@@ -77,7 +77,7 @@ class Asked:
         params = peek(message, "params")
         during = partial(self._tools, self.within, _task_of(params))
         question = Question(message.method or "", params, during, self._server())
-        actions: list[Action] = [Odd("reused-id", seq)] if id in self.open else []
+        actions: list[Action] = []
         self.policy.tasks.release(id)
         if question.method in GATES and has_capability(self.offered, GATES[question.method]):
             return actions + self._asked_of_tasks(id, question, seq, message)
@@ -162,7 +162,7 @@ class Asked:
         id = None if identity is None else jsonrpc.id_text(identity)
         # A request that was made a task has been answered already, and is cancelled by tasks/cancel.
         if id is None or self.policy.tasks.of_request(id) or self.open.pop(id, None) is None:
-            return [Odd("unknown-cancel", seq)]
+            return []
         self.policy.tasks.stop_waiting(id)
         reason = peek(message, "params", "reason")
         return [PeerCancelled(id, reason if isinstance(reason, str) else None, seq)]

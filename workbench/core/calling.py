@@ -11,7 +11,7 @@ import math
 from collections import OrderedDict
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Completed, Late, Odd, Outcome, Progressed, Send
+from workbench.core.actions import Action, Completed, Late, Outcome, Progressed, Send
 from workbench.core.frame import Kind
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Message, dumps
@@ -125,9 +125,9 @@ class Calling:
         """A raw request with this id was sent: its answer is no surprise."""
         keep(self._raw_ids, id_text, False, MAX_REMEMBERED)
 
-    def answered(self, message: Message, seq: int) -> Pending | Late | Odd | None:
-        """The request an answer ends, or what the answer is instead; ``None`` for the first answer
-        to a raw request, which whoever sent it sees in the log."""
+    def answered(self, message: Message, seq: int) -> Pending | Late | None:
+        """The request an answer ends, or that it came late; ``None`` for an answer to no request of
+        ours, or to a raw one, which whoever sent it sees in the log."""
         id_text = message.id or ""
         id = self._issued(id_text)
         call = None if id is None else self._pending.take(id)
@@ -139,33 +139,27 @@ class Calling:
                 # The token outlives the answer for as long as the task runs (2025-11-25, "Tasks").
                 keep(self._task_tokens, call.token, call, MAX_REMEMBERED)
             return call
-        if id_text in self._raw_ids:
-            answered, self._raw_ids[id_text] = self._raw_ids[id_text], True
-            return Odd("duplicate-answer", seq) if answered else None
-        if id is None:
-            return Odd("unknown-id", seq)
-        if id in self._given_up:
+        if id is not None and id_text not in self._raw_ids and id in self._given_up:
             del self._given_up[id]
             return Late(id, seq, message.kind)
-        return Odd("duplicate-answer", seq)
+        return None
 
     def progressed(self, message: Message, seq: int, now: float) -> list[Action]:
         """Take a ``notifications/progress``: it restarts the timeout of its request."""
         token = jsonrpc.id_text(peek(message, "params", "progressToken"))
         call = self._pending.with_token(token) or self._task_tokens.get(token)
         if call is None:
-            return [Odd("unknown-token", seq)]
+            return []
         progress = number(peek(message, "params", "progress"))
         if progress is None:
-            return [Odd("progress-shape", seq)]
+            return []
         self._pending.restart(call, now)
         text = peek(message, "params", "message")
         total = number(peek(message, "params", "total"))
         told = Progressed(call.id, progress, total, text if isinstance(text, str) else None, seq)
         if progress > call.progress:
             call.progress = progress
-            return [told]
-        return [told, Odd("progress-not-growing", seq)]
+        return [told]
 
     def _issued(self, id_text: str) -> int | None:
         """The number of a request of ours; only our own spelling of it counts."""

@@ -4,7 +4,7 @@ A conversation is told what came (``receive``), what the user wants
 (``request``, ``notify``, ``cancel``, ``answer``, ``send_raw``), that time has
 passed (``tick``) and that the peer is gone (``lost``). Each call returns
 actions. It never raises on anything a peer does: what the protocol does not
-have becomes ``Odd``, and the conversation goes on.
+have is found by the checks, and the conversation goes on.
 
 Three rules carry the weight:
 
@@ -30,7 +30,6 @@ from workbench.core.actions import (
     EraFound,
     Late,
     Notified,
-    Odd,
     Outcome,
     PeerCancelled,
     PeerRequest,
@@ -57,7 +56,6 @@ __all__ = [
     "Conversation",
     "Late",
     "Notified",
-    "Odd",
     "Outcome",
     "PeerCancelled",
     "PeerRequest",
@@ -235,16 +233,12 @@ class Conversation(ClientHalf):
 
     def _taken(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
         if message.kind is Kind.REQUEST:
-            return self._early(message, seq) + self._asked.take(message, seq)
+            return self._asked.take(message, seq)
         if message.kind is Kind.NOTIFICATION:
             return self._on_notification(message, seq, now)
         if message.kind in ANSWERS and message.id is not None:
             return self._on_answer(message, seq, now, status)
         return []
-
-    def _early(self, message: Message, seq: int) -> list[Action]:
-        before = self.state in (State.NEW, State.STARTING, State.INITIALIZING)
-        return [Odd("early-request", seq)] if before and message.method != "ping" else []
 
     def _on_notification(self, message: Message, seq: int, now: float) -> list[Action]:
         if message.method == "notifications/progress":
@@ -260,7 +254,7 @@ class Conversation(ClientHalf):
         call = self.calls.answered(message, seq)
         if call is None:
             return []
-        if isinstance(call, (Late, Odd)):
+        if isinstance(call, Late):
             return [call]
         done = Completed(call.id, outcome(call, message, seq, now))
         if call.id == self._initialize:

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Odd, Send, StateChanged
+from workbench.core.actions import Action, Send, StateChanged
 from workbench.core.asked import Asked
 from workbench.core.calling import Calling
 from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Decoded, Message
 from workbench.core.lifecycle import Event, State, advance
-from workbench.core.methods import BATCH_REVISION, gate_of, has_capability
+from workbench.core.methods import gate_of, has_capability
 from workbench.core.pending import Timeouts
 from workbench.core.policy import Policy
 from workbench.core.question import name_of_server
@@ -135,11 +135,6 @@ class ClientHalf:
         self._asked.within = answers
         for message in decoded.messages:
             actions += self._receive(message, seq, now, status)
-            if message.kind is not decoded.kind:
-                actions += [Odd(defect, seq) for defect in message.defects]
-        actions += [Odd(defect, seq) for defect in decoded.defects]
-        if decoded.kind is Kind.BATCH and self.revision != BATCH_REVISION:
-            actions.append(Odd("batch", seq))
         return actions
 
     def _receive(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Odd, Outcome, Relisten, Relistened, Remarked, Send
+from workbench.core.actions import Action, Outcome, Relisten, Relistened, Remarked, Send
 from workbench.core.calling import Calling
 from workbench.core.envelope import Envelope
 from workbench.core.frame import Kind
@@ -62,12 +62,12 @@ class Listening:
             how = f"refused it: {Outcome('error', 0.0, message).sentence[:300]}"
         return [Remarked(None, f"The server was asked to tell of changes and {how}.")]
 
-    def cancelled(self, message: Message, seq: int) -> list[Action]:
+    def cancelled(self, message: Message) -> list[Action]:
         """Take a ``notifications/cancelled``: the server may end a subscription so, and nothing else."""
         identity = peek(message, "params", "requestId")
         subscription = None if identity is None else self.all.get(jsonrpc.id_text(identity))
         if subscription is None:
-            return [Odd("unknown-cancel", seq)]
+            return []
         self.all.remove(subscription)
         return [Remarked(None, "The server has ended the subscription.")]
 

@@ -43,11 +43,10 @@ class Inner(NamedTuple):
 
 class Asking(NamedTuple):
     """What an ``input_required`` result asks. ``state`` is the JSON text of ``requestState`` exactly
-    as it stood, ``None`` where there was none. ``defects`` are words of ``ODDITIES``."""
+    as it stood, ``None`` where there was none."""
 
     inner: tuple[Inner, ...]
     state: str | None
-    defects: tuple[str, ...]
 
 
 def result_type(message: Message) -> Any:
@@ -57,21 +56,14 @@ def result_type(message: Message) -> Any:
 
 def asking(message: Message, round_id: str) -> Asking:
     """What a result asks; ``round_id`` is the JSON text of the id it answers."""
-    defects: list[str] = []
     entries = peek(message, "result", "inputRequests")
     inner: list[Inner] = []
     for key, entry in list(entries.items())[:MAX_INPUTS] if isinstance(entries, dict) else ():
         method = entry.get("method") if isinstance(entry, dict) else None
         if not isinstance(method, str):
-            defects.append("input-shape")
             continue
         inner.append(_inner(key, method, entry, round_id))
-    state = _state(message)
-    if state is not None and state[:1] != '"':
-        defects.append("state-type")
-    if not inner and state is None:
-        defects.append("input-empty")
-    return Asking(tuple(inner), state, tuple(defects))
+    return Asking(tuple(inner), _state(message))
 
 
 def inner_id(round_id: str, key: str) -> str:

@@ -20,7 +20,7 @@ class Pages:
     """Takes the results of one listing, page by page.
 
     ``params`` is what to ask next (JSON text, ``None`` for the first page) while ``more`` is
-    true. ``items`` are the dicts of all pages so far; ``defects`` are words of ``ODDITIES``.
+    true. ``items`` are the dicts of all pages so far; ``defects`` are short words for what led nowhere.
     """
 
     def __init__(self, member: str, max_pages: int = MAX_PAGES) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.core.actions import Action, Odd, PeerCancelled, PeerRequest, PolicyAnswered, Remarked, Settled
+from workbench.core.actions import Action, PeerCancelled, PeerRequest, PolicyAnswered, Remarked, Settled
 from workbench.core.asked import MAX_PEER_REQUESTS, Asked, Error, Open
 from workbench.core.handshake import listed
 from workbench.core.inflight import keep
@@ -146,7 +146,7 @@ class Rounds:
         answered as far as nobody has to be waited for."""
         asked = asking(message, str(id))
         work.asks(asked, seq)
-        actions: list[Action] = [Odd(defect, seq) for defect in asked.defects]
+        actions: list[Action] = []
         if not asked.inner and asked.state is None:
             why = "The server asked for input and did not say for what, so the call was not sent again."
             return actions, Refusal(why)
@@ -156,7 +156,7 @@ class Rounds:
         if undeclared:
             told = [PeerRequest(i.id, i.method, i.params, seq, False, i.message) for i in asked.inner]
             why = f"The server asked for {listed(undeclared)}, which we did not declare; it was not answered."
-            return [*actions, Odd("input-undeclared", seq), *told], Refusal(why)
+            return [*actions, *told], Refusal(why)
         refused: list[str] = []
         for inner in asked.inner:
             question = Question(inner.method, inner.params, work.tools, server)

@@ -26,7 +26,6 @@ from workbench.core.actions import (
     EraFound,
     Late,
     Notified,
-    Odd,
     Outcome,
     Progressed,
     Remarked,
@@ -151,7 +150,7 @@ class StatelessConversation(ClientHalf):
     def adopt(self, found: EraFound, now: float) -> list[Action]:
         """Go on from an answer to ``server/discover`` that another conversation has seen."""
         assert found.discovered is not None
-        return self._on_discovered(found.discovered, found.seq, now, None)
+        return self._on_discovered(found.discovered, now, None)
 
     def request(
         self,
@@ -283,7 +282,7 @@ class StatelessConversation(ClientHalf):
 
     def _receive(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
         if message.kind is Kind.REQUEST:
-            return [Odd("server-request", seq)]
+            return []
         if message.kind is Kind.NOTIFICATION:
             return self._on_notification(message, seq, now)
         if message.kind in ANSWERS and message.id is not None:
@@ -295,10 +294,10 @@ class StatelessConversation(ClientHalf):
         if method == "notifications/progress":
             return [self._known(each) for each in self.calls.progressed(message, seq, now)]
         if method == "notifications/cancelled":
-            return self._listening.cancelled(message, seq)
+            return self._listening.cancelled(message)
         told: list[Action] = []
         if method in subscriptions.SUBSCRIBED and self.state is State.READY:
-            subscription, told = self._listening.all.heard(message, seq)
+            subscription = self._listening.all.heard(message)
             if subscription is not None and subscription.caller is not None:
                 told += self._subscribed(subscription, now)
             uri = peek(message, "params", "uri")
@@ -312,10 +311,10 @@ class StatelessConversation(ClientHalf):
         call = self.calls.answered(message, seq)
         if call is None:
             return []
-        if isinstance(call, (Late, Odd)):
+        if isinstance(call, Late):
             return [call]
         if call.id == self._discovery.id:
-            return self._on_discovered(message, seq, now, status)
+            return self._on_discovered(message, now, status)
         if self._cures.is_listing(call.id):
             return self._on_listed(call.id, message, seq, now)
         work = self._rounds.answered(call.id)
@@ -338,12 +337,9 @@ class StatelessConversation(ClientHalf):
                 return [*actions, *self._refused(work, refusal.why, seq, now, message)]
             return [*actions, *self._next_round(work, now)]
         told: list[Action] = []
-        if kind is None:
-            told = [Odd("no-result-type", seq)]
-        elif kind != COMPLETE:
-            word = "input-required" if kind == INPUT_REQUIRED else "result-type-unknown"
+        if kind not in (None, COMPLETE):
             text = f"The result's resultType is {dumps(kind)[:60]}; it is shown as it came."
-            told = [Odd(word, seq), Remarked(work.id, text)]
+            told = [Remarked(work.id, text)]
         if kind in (None, COMPLETE) and work.count == 1:
             self.freshness.take(work.method, _asked_with(work), message, now)
         return [*told, *self._end(work, message, seq, now)]
@@ -358,17 +354,14 @@ class StatelessConversation(ClientHalf):
         about = "probe" if discovery.probing else DISCOVER
         return [self._envelope.request(call.id, DISCOVER, call.params, about)]
 
-    def _on_discovered(self, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
+    def _on_discovered(self, message: Message, now: float, status: int | None) -> list[Action]:
         if self.state not in (State.PROBING, State.INITIALIZING):
             return []
         found = self._discovery.answered(message, status)
         self.revision = found.version or self.revision
         if found.again:
             return self._ask_who(now)
-        odd: list[Action] = []
-        if message.kind is Kind.RESULT and found.event is Event.DISCOVERED and result_type(message) is None:
-            odd = [Odd("no-result-type", seq)]
-        return [*odd, *self._found(found)]
+        return self._found(found)
 
     def _found(self, found: Found) -> list[Action]:
         actions: list[Action] = [] if found.era is None else [found.era]

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.core.actions import Action, Odd
 from workbench.core.jsonrpc import Message, dumps, id_text, loads
 from workbench.core.peek import peek
 from workbench.core.routing import META
@@ -120,32 +119,22 @@ class Subscriptions:
     def due(self, now: float) -> list[Subscription]:
         return [each for each in self if each.due is not None and each.due <= now]
 
-    def heard(self, message: Message, seq: int) -> tuple[Subscription | None, list[Action]]:
-        """Take a notification: whose it is, and what is odd about it."""
+    def heard(self, message: Message) -> Subscription | None:
+        """Take a notification: whose it is, if that can be told."""
         identity = peek(message, "params", "_meta", SUBSCRIPTION_KEY)
-        subscription, odd = self._whose(identity, seq)
-        if subscription is None:
-            return None, odd
-        if message.method == ACKNOWLEDGED:
-            if subscription.state == "open":
-                odd.append(Odd("acknowledged-twice", seq))
+        subscription = self._whose(identity)
+        if subscription is not None and message.method == ACKNOWLEDGED:
             subscription.acknowledged()
-        elif subscription.state == "opening":
-            odd.append(Odd("acknowledged-late", seq))
-        return subscription, odd
+        return subscription
 
-    def _whose(self, identity: Any, seq: int) -> tuple[Subscription | None, list[Action]]:
+    def _whose(self, identity: Any) -> Subscription | None:
         asked = [each for each in self if each.due is None]
         if identity is None:
-            return (asked[0] if len(asked) == 1 else None), [Odd("subscription-missing", seq)]
-        written = id_text(identity)
-        exact = self.get(written)
+            return asked[0] if len(asked) == 1 else None
+        exact = self.get(id_text(identity))
         if exact is not None:
-            return exact, []
-        other = self.get(identity) if isinstance(identity, str) else None
-        if other is not None:
-            return other, [Odd("subscription-type", seq)]
-        return None, [Odd("subscription-unknown", seq)]
+            return exact
+        return self.get(identity) if isinstance(identity, str) else None
 
 
 def changes_of(capabilities: Any) -> str | None:
