@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.events import Resize
 
 from workbench.core.forms import FormModel
@@ -15,18 +14,18 @@ from workbench.core.jsontext import pretty
 from workbench.core.lifecycle import State, group
 from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
-from workbench.tui.lines import Fixed, Line, Lines
+from workbench.tui.lines import Line
 from workbench.tui.marks import marks_of
-from workbench.tui.messages import Call, Hints, Said, Show
+from workbench.tui.messages import Call, Hints, Show
 from workbench.tui.panes.filtered import FilteredRows
-from workbench.tui.panes.item_head import definition, head_lines, why_nothing
+from workbench.tui.panes.item_head import head_lines, why_nothing
 from workbench.tui.panes.item_rows import keyed, nothing, row_of
+from workbench.tui.panes.item_side import ItemSide
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.recent import Recent
 from workbench.tui.runs import Run
 from workbench.tui.widgets.field_keys import FieldKeys
 from workbench.tui.widgets.form import Form
-from workbench.tui.widgets.progress_line import ProgressLine
 from workbench.tui.widgets.result import ResultView
 from workbench.tui.widgets.rows import Rows, RowSpec
 
@@ -38,11 +37,6 @@ TIGHT = 12
 
 #: From this height on a pane can afford blank rows and long descriptions.
 ROOMY = 20
-
-_NEVER = object()
-
-#: With fewer rows there is nothing to read in a definition.
-_LEAST_LISTED = 5
 
 
 class ItemsPane(Pane):
@@ -59,27 +53,17 @@ class ItemsPane(Pane):
         super().__init__(desk, id=id)
         self.recent = Recent(self.words_of)
         self.list = FilteredRows(below=self.recent, id=f"{id}-list")
-        self.side = Vertical(classes="side")
-        self.head = Fixed(classes="head")
-        self.form = Form()
-        self.progress = ProgressLine()
-        self.result = ResultView()
-        self.listed = Lines(least=_LEAST_LISTED, classes="listed")
+        self.side = ItemSide()
+        self.head, self.form, self.result = self.side.head, self.side.form, self.side.result
         self._items: dict[str, Item] = {}
         self._shown_item: tuple[int, Item] | None = None
-        self._shown_run: object = _NEVER
         self._shown_state: State | None = None
         self._drafts: dict[tuple[int, str], str] = {}
         self._seen: object = None
 
     def compose(self) -> ComposeResult:
         yield self.list
-        with self.side:
-            yield self.head
-            yield self.form
-            yield self.progress
-            yield self.result
-            yield self.listed
+        yield self.side
 
     # What a subclass says.
 
@@ -142,7 +126,7 @@ class ItemsPane(Pane):
         before, self._shown_item = self._shown_item, shown
         if before is not None and (shown is None or before[1].name != shown[1].name or before[0] != number):
             self._remember(before)
-        self.listed.lay(lambda _: definition(item))
+        self.side.define(item)
         trouble = self.current is not None and group(self.current.state) == "failed"
         self.set_class(item is None and not trouble, "no-item")
         self.form.display = item is not None and self.takes_arguments(item)
@@ -194,26 +178,15 @@ class ItemsPane(Pane):
     def _show_run(self) -> None:
         number = self.current.number if self.current is not None else 0
         item = self.item
-        open_runs = self.desk.runs.open(number)
-        self.progress.set_running([run.running for run in open_runs], item.name if item else "")
-        self.progress.display = bool(open_runs)
+        self.side.show_open(self.desk.runs.open(number), item.name if item else "")
         self._show_recent()
         run = self._run(number, item) if item is not None else None
-        outcome = run.outcome if run is not None else None
-        state = (run.key, outcome is not None) if run is not None else None
-        if state == self._shown_run:
+        if not self.side.news(run):
             return
-        self._shown_run = state
         self.result.display = run is not None
         self.set_class(run is not None, "called")
         self._fit()
-        self.listed.display = run is None
-        if run is not None and outcome is not None:
-            self.result.show(outcome, run.seq)
-            for remark in run.remarks:
-                self.post_message(Said(remark))
-        else:
-            self.result.clear()
+        self.side.show_run(run)
         self.post_message(Hints())
 
     def _show_recent(self) -> None:
