@@ -177,7 +177,8 @@ class Events:
         if carriage is None or exchange.direction is not Direction.TO_SERVER or self._traffic.older:
             return
         asked_on = self._traffic.asked_on
-        if asked_on is None or asked_on == carriage.stream.number:
+        # A redirect, and a stream that is taken up again, go on with the one it was asked on.
+        if asked_on is None or asked_on == self._watched.pairing.origin(self._watched.frame):
             return
         if carriage.header("last-event-id") is None:
             self._watched.found(

@@ -125,6 +125,19 @@ ROUND_STATE_LEAKED = Rule(
     ),
 )
 
+ROUND_STATE_TYPE = Rule(
+    "round-state-type",
+    "error",
+    STATELESS,
+    _ROUNDS,
+    "requestState is not a string.",
+    (
+        "@ 2026-07-28",
+        _CALL,
+        '< {"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","requestState":{}}}',
+    ),
+)
+
 RULES = (
     ROUND_WRONG_METHOD,
     ROUND_EMPTY,
@@ -135,6 +148,7 @@ RULES = (
     ROUND_STATE_CHANGED,
     ROUND_STATE_EXTRA,
     ROUND_STATE_LEAKED,
+    ROUND_STATE_TYPE,
 )
 
 #: Open requests, and rounds that wait for their retry, that are remembered.
@@ -220,8 +234,10 @@ class Rounds:
         if exchange.method not in _METHODS:
             watched.found(ROUND_WRONG_METHOD, "/result/resultType", exchange.method)
             return
-        if "inputRequests" not in result and "requestState" not in result:
+        if not result.get("inputRequests") and "requestState" not in result:
             watched.found(ROUND_EMPTY, "/result")
+        if not isinstance(result.get("requestState", ""), str):
+            watched.found(ROUND_STATE_TYPE, "/result/requestState")
         requests = result.get("inputRequests")
         for name, request in list(requests.items())[:100] if isinstance(requests, dict) else ():
             self._look(request, capabilities, f"/result/inputRequests/{name}")
