@@ -29,6 +29,9 @@ from tests.servers.http_script import (
 from tests.servers.targets import server
 from tests.wire.http_stage import Stage, connected
 from tests.wire.stage import MemorySink, arguments, call_tool, running, text_of, until
+from workbench.check.recorded import Recorded
+from workbench.check.rule import Finding
+from workbench.core.frame import Frame, Kind, carried_kind
 from workbench.core.lifecycle import State
 
 pytestmark = pytest.mark.anyio
@@ -39,8 +42,23 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def rules(sink: MemorySink, after: int = 0) -> set[str]:
-    return {rule for seq, rule, _, _ in sink.findings if seq > after}
+def rules(sink: MemorySink) -> set[str]:
+    return {rule for _, rule, _, _ in sink.findings}
+
+
+def recorded(sink: MemorySink) -> set[str]:
+    """What is found in the same session when it is read again: all its frames, each stream once."""
+    checks = Recorded()
+    for stream in sink.streams.values():
+        checks.head(stream)
+    found: list[Finding] = []
+    for seq, unit in enumerate(sink.units, 1):
+        kind = carried_kind(unit.channel, unit.data, unit.event) or Kind.NOTE
+        head = (seq, unit.connection, unit.wall_ns, unit.mono_ns, unit.direction, unit.channel, kind)
+        found += checks.take(
+            Frame(*head, unit.data, len(unit.data), unit.ending, stream=unit.stream, event=unit.event)
+        )
+    return {finding.rule.id for finding in (*found, *checks.finish())}
 
 
 LOG = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'
@@ -58,8 +76,9 @@ BESIDE: list[tuple[str, str, set[str]]] = [
     ("1 several values", LOG + LOG + "\n", {"several-values", "sender-lacks-capability"}),
     ("1 pretty-printed", PRETTY, {"pretty-printed"}),
     ("1 Content-Length", f"Content-Length: {len(LOG)}\r\n\r\n", {"lsp-framing", "crlf"}),
-    # 2: the last line without its end, and what comes after a crash: tests/wire/test_ending.py; lines of
-    # megabytes: tests/wire/test_load.py. 3: tests/wire/test_start.py, tests/wire/test_ending.py.
+    # 2: the last line without its end: tests/wire/test_calls.py; what comes after a crash:
+    # tests/wire/test_ending.py; lines of megabytes: tests/wire/test_load.py. 3: tests/wire/test_start.py,
+    # tests/wire/test_ending.py, and slow starts in tests/wire/test_handshake.py.
     ("4 answers before it is asked", '{"jsonrpc":"2.0","id":500,"result":{}}\n', {"answer-unknown"}),
     ("4 answers to a notification", '{"jsonrpc":"2.0","id":null,"result":{}}\n', {"id-null", "answer-unknown"}),
     ("4 an error without id", '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}\n', set()),
@@ -105,6 +124,7 @@ async def test_what_a_server_says_beside_its_answer_is_found_and_the_call_is_ans
         assert text_of(await call_tool(connection, "")) == "still here"
         assert rules(sink) == expected
         assert connection.state is State.READY
+    assert recorded(sink) == expected
 
 
 #: Instead of its answer: item, the answer, how the call ends, the rules it breaks.
@@ -273,6 +293,28 @@ async def test_what_comes_over_http_is_found_and_the_next_call_is_answered(
         await until(lambda: rules(stage.sink) >= expected)
         assert rules(stage.sink) == expected
         assert stage.connection.state is State.READY
+    assert recorded(stage.sink) == expected
+
+
+#: The stateless era, live: what the server leaves out or does, the rules it breaks.
+STATELESS: list[tuple[tuple[str, ...], set[str]]] = [
+    ((), set()),
+    (("no-type",), {"result-type-missing"}),
+    (("no-hints",), {"cache-hint-missing"}),
+    (("no-info",), {"server-info-missing"}),
+    (("draft",), {"error-code-draft"}),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), STATELESS, ids=str)
+async def test_a_stateless_server_that_leaves_something_out_is_used_and_it_is_found(
+    words: tuple[str, ...], expected: set[str]
+) -> None:
+    async with running(server("stateless", *words, era="modern"), listing=True) as (connection, sink):
+        await connection.ready()
+        await connection.listings.settled()
+        assert text_of(await call_tool(connection, "x")) == "x"
+    assert rules(sink) == recorded(sink) == expected
 
 
 @pytest.mark.parametrize(
@@ -308,6 +350,7 @@ async def test_a_message_on_the_wrong_stream_is_found(data: Any, expected: set[s
         assert await stage.says() == "next"
         await until(lambda: rules(stage.sink) >= expected)
         assert rules(stage.sink) == expected
+    assert recorded(stage.sink) == expected
 
 
 def test_every_item_stands_in_a_table_or_is_named_beside_one() -> None:
