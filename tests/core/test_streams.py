@@ -82,6 +82,20 @@ def test_the_answer_of_a_broken_call_is_shown_until_it_has_come(tape: HttpTape) 
     assert view(tape).reconnects == 2
 
 
+def test_a_request_that_is_sent_again_over_a_new_connection_is_no_reconnect(tape: HttpTape) -> None:
+    tape.post(1, call(1))
+    tape.process("reconnect", stream=1, seconds=0, why="It was closed.", attempt=1, resumes=False, next=2)
+    assert (words(tape), view(tape).reconnects, steps(tape)) == ([], 0, [])
+    tape.process("reconnect", stream=2, seconds=1, why="It broke.", attempt=1, resumes=True, next=3)
+    tape.event(3, result(1))
+    assert (words(tape), view(tape).reconnects) == ([], 1)
+
+
+def test_a_stream_that_never_came_about_is_waited_for_under_its_name(tape: HttpTape) -> None:
+    tape.process("reconnect", stream=2, seconds=1, why="Refused.", attempt=1, resumes=False, next=3)
+    assert words(tape) == ["listening waiting 1 s"]
+
+
 def test_a_broken_call_that_is_given_up_is_shown_no_more(tape: HttpTape) -> None:
     tape.post(1, call(1))
     tape.process("redirect", **{"from": "a", "to": "b", "status": 307, "stream": 1, "next": 2})

@@ -11,11 +11,13 @@ Part of the light path: standard library only.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Direction, Frame, Kind, Stream
 from workbench.core.jsonrpc import loads
 
-#: GETs that name an event and have brought no frame yet.
+#: GETs that name an event and have brought no frame yet; streams that are known to go on with others.
 MAX_RESUMES = 1_000
 
 _Key = tuple[int, int]
@@ -39,6 +41,7 @@ class Carried:
         self._carriers: dict[_Key, _Carrier] = {}
         self._resumes: dict[_Key, str] = {}
         self._shared: dict[int, int] = {}
+        self._origins: OrderedDict[_Key, int] = OrderedDict()
 
     def head(self, stream: Stream) -> None:
         """Take what is known of a stream."""
@@ -64,11 +67,18 @@ class Carried:
 
     def follows(self, connection: int, stream: int, following: int) -> None:
         """What came on a stream goes on on another one: it was redirected, or is asked for again."""
+        self._origins[connection, following] = self.origin(connection, stream)
+        if len(self._origins) > MAX_RESUMES:
+            self._origins.popitem(last=False)
         carrier = self._carriers.get((connection, stream))
         if carrier is not None and (connection, following) not in self._carriers:
             carrier.keys.append((connection, following))
             self._carriers[connection, following] = carrier
             self._resumes.pop((connection, following), None)
+
+    def origin(self, connection: int, stream: int) -> int:
+        """The stream with which began what goes on on this one."""
+        return self._origins.get((connection, stream), stream)
 
     def _resume(self, key: _Key, last: str) -> None:
         for (connection, _), carrier in self._carriers.items():
@@ -78,8 +88,8 @@ class Carried:
                 return
 
     def opened(self, exchange: Exchange) -> None:
-        """A request went out on a stream."""
-        if exchange.stream:
+        """A request was sent on a stream. What the server asks on it opens no exchange of its own."""
+        if exchange.stream and exchange.direction is Direction.TO_SERVER:
             key = (exchange.connection, exchange.stream)
             carrier = self._carriers.get(key)
             if carrier is None:
@@ -89,15 +99,17 @@ class Carried:
     def closed(self, exchange: Exchange) -> None:
         """It has its answer, or is not waited for any more."""
         carrier = self._carriers.get((exchange.connection, exchange.stream))
-        if carrier is not None:
-            carrier.exchanges.pop(id(exchange), None)
-            if not carrier.exchanges:
-                for key in carrier.keys:
-                    del self._carriers[key]
+        if carrier is None or carrier.exchanges.pop(id(exchange), None) is None:
+            return
+        if not carrier.exchanges:
+            for key in carrier.keys:
+                del self._carriers[key]
 
     def on(self, frame: Frame) -> list[Exchange]:
-        """The open exchanges whose stream a frame came on."""
-        carrier = self._carriers.get((frame.connection, frame.stream)) if frame.stream else None
+        """The client's open exchanges whose stream a frame of the server came on."""
+        if not frame.stream or frame.direction is not Direction.TO_CLIENT:
+            return []
+        carrier = self._carriers.get((frame.connection, frame.stream))
         return [] if carrier is None else list(carrier.exchanges.values())
 
     def shared(self, frame: Frame) -> bool:

@@ -83,6 +83,10 @@ class Pairing:
         """Take what is known of an HTTP stream, before its first frame."""
         self._carried.head(stream)
 
+    def origin(self, frame: Frame) -> int:
+        """The HTTP stream on which the request went out to which what came on a frame's stream belongs."""
+        return self._carried.origin(frame.connection, frame.stream)
+
     def take(self, frame: Frame, decoded: Decoded | None = None) -> list[Event]:
         """Take the next frame; ``decoded`` is what ``decode`` said of its body, if known already."""
         if frame.channel is Channel.PROCESS:
@@ -157,7 +161,7 @@ class Pairing:
         """The id an answer names; for one that names none, that of the only request of its stream."""
         if message.id is not None and message.id != "null":
             return message.id
-        asked = [each for each in self._carried.on(frame) if each.direction is not frame.direction]
+        asked = self._carried.on(frame)
         return asked[0].id if len(asked) == 1 else message.id
 
     def _on_task(self, key: _Key, exchange: Exchange, task: str) -> None:
@@ -233,7 +237,7 @@ class Pairing:
             owner = self._tasks.get((*side, task))
             if owner is not None:
                 return owner, "task"
-        carrying = [each for each in self._carried.on(frame) if each.direction is side[1]]
+        carrying = self._carried.on(frame)
         if len(carrying) == 1:
             return carrying[0], "stream"
         if carrying:

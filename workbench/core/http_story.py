@@ -59,6 +59,8 @@ class HttpStory:
 
     def _reconnect(self, frame: Frame, event: Mapping[str, Any]) -> None:
         stream = self._streams.paused(frame, event)
+        if stream is None and not event.get("seconds"):
+            return
         name = stream.name if stream is not None else "stream"
         parts = [f"{name} in {seconds_of(event)}"]
         if isinstance(event.get("attempt"), int) and event["attempt"] > 1:

@@ -120,10 +120,18 @@ class Streams:
         number, following = event.get("stream"), event.get("next")
         if not isinstance(number, int):
             return None
+        if not event.get("seconds") and number not in self._streams:
+            # Sent again at once, over a new connection: the old one was closed before it was read.
+            self.redirected(event)
+            return None
         self.reconnects += 1
         origin = self._origins.pop(number, number)
         stream = self._streams.pop(number, None) or OpenStream(
-            "resumed call", StreamState.LOST, "GET", number, frame.mono_ns
+            "resumed call" if event.get("resumes") is True else "listening",
+            StreamState.LOST,
+            "GET",
+            number,
+            frame.mono_ns,
         )
         number = following if isinstance(following, int) else number
         if stream.name == "resumed call":

@@ -137,6 +137,9 @@ class Requests:
         # request from it: this, and only this, may be sent again.
         request = outgoing.request
         again = self._outgoing(request.method, request.url, plain(request.headers), request.content)
+        why = "A connection that was kept open had been closed by the other side."
+        numbers = {"stream": outgoing.number, "next": again.number}
+        self._tap.process("reconnect", **numbers, seconds=0, why=why, attempt=1, resumes=False)
         return again, await self._sent(again)
 
     async def _sent(self, outgoing: Outgoing) -> httpx.Response:
