@@ -360,3 +360,10 @@ def test_a_large_request_of_the_server_is_pending_too(tape: Tape) -> None:
     tape.ask(1, "sampling/createMessage", {"messages": ["x" * INLINE_BYTES]}, peer=True)
     (asked,) = view_of(tape).peer_requests
     assert asked.params == {"messages": ["x" * INLINE_BYTES]}
+
+
+def test_a_refused_question_for_the_era_is_no_error_of_the_server() -> None:
+    tape = Tape()
+    tape.ask(0, "server/discover", {})
+    tape.to_client({"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "Method not found"}})
+    assert view_of(tape).errors == 0

@@ -221,7 +221,9 @@ class ConnectionFold:
     def _on_answer(self, frame: Frame, exchange: Exchange, message: Message) -> None:
         self._inflight.call_ended(exchange)
         self._story.streams.settled(exchange.stream)
-        if message.kind is Kind.ERROR or peek(message, "result", "isError") is True:
+        failed = message.kind is Kind.ERROR or peek(message, "result", "isError") is True
+        # A server of the older era refuses the question for its era, and is right to.
+        if failed and exchange.method != "server/discover":
             self._errors += 1
         if exchange.late:
             self._story.step(frame, "late answer", f"#{frame.seq}, to {exchange.method} #{exchange.request}")
