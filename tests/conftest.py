@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.peers.fixtures import (
     everything_command,
@@ -29,6 +30,10 @@ __all__ = [
 ]
 
 PEER_FIXTURES = frozenset(__all__)
+
+# How long an example takes says nothing on a machine that does other things as well.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background of a shell is started with SIGINT ignored, and so would be all that is
