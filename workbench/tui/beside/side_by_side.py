@@ -27,6 +27,8 @@ from workbench.tui.desk import Desk
 from workbench.tui.hairline import Hairline
 from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.messages import Call, Entered, Show
+from workbench.tui.safe import safe_cut
+from workbench.tui.strip import NAME
 
 if TYPE_CHECKING:
     from workbench.core.view import ConnectionView
@@ -119,7 +121,9 @@ class SideBySide(Vertical):
     def _head(self, known: dict[int, tuple[int, ConnectionView]], width: int) -> list[Line]:
         """To whom a call goes, every one of them, and which columns are seen."""
         pages = self.chosen.words if self.chosen.paged else ""
-        names = "  ".join(f"{place} {view.name}" for place, view in (known[each] for each in self.receivers))
+        names = "  ".join(
+            f"{place} {safe_cut(view.name, NAME)}" for place, view in (known[each] for each in self.receivers)
+        )
         words = "sends to"
         role: Role = "quiet"
         if self.to_all:
@@ -127,7 +131,7 @@ class SideBySide(Vertical):
         if not self.desk.live:
             words = names = ""
         told = cell_len(f" {words} {names}")
-        rows = [names] if told + cell_len(pages) + 3 <= width else ["", *wrapped(names, max(width - 4, 8), 2)]
+        rows = [names] if told + cell_len(pages) + 3 <= width else ["", *wrapped(names, max(width - 4, 8), 3)]
         gap = max(width - 3 - cell_len(words) - cell_len(rows[0]) - cell_len(pages), 1)
         first: Line = [
             Bit(" "),

@@ -1,4 +1,4 @@
-"""Connections side by side: splitting the screen, going from column to column, sending to all."""
+"""Connections side by side: splitting the screen, going from column to column, and back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.widget import Widget
 
-from workbench.core.lifecycle import State
 from workbench.tui.beside.chosen import MOST
-from workbench.tui.messages import Call, Entered, Said
+from workbench.tui.messages import Entered
 from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.doing import Doing
 from workbench.tui.widgets.frame_log import FrameLog
@@ -69,7 +68,7 @@ class Beside(Doing):
         self.dock_size = "small"
         self.add_class("beside")
         self.look()
-        self.call_after_refresh(self._enter)
+        self.call_after_refresh(self.enter)
 
     def _join(self) -> None:
         self.remove_class("beside")
@@ -78,7 +77,7 @@ class Beside(Doing):
         if self.pane is not None:
             self.pane.start()
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
         """Give the keys to the column that is to have them."""
         split = self.split
         if split is None:
@@ -113,9 +112,14 @@ class Beside(Doing):
         if split is not None:
             if len(split.chosen.numbers) < MOST:
                 split.chosen.add(number)
-            else:
-                split.chosen.take(number)
-            self.call_after_refresh(self._enter)
+            # The question that it was asked for in gives the focus back first.
+            self.call_after_refresh(self._go_to, number)
+
+    def _go_to(self, number: int) -> None:
+        split = self.split
+        if split is not None:
+            split.chosen.take(number)
+            self.enter()
 
     # From column to column.
 
@@ -129,7 +133,7 @@ class Beside(Doing):
         split = self.split
         if split is not None:
             split.chosen.go((split.chosen.at + step) % len(split.chosen.numbers))
-            self._enter()
+            self.enter()
 
     def do_page_on(self) -> None:
         self._page(1)
@@ -141,7 +145,7 @@ class Beside(Doing):
         split = self.split
         if split is not None:
             split.chosen.page(step)
-            self._enter()
+            self.enter()
 
     def do_columns_pane(self) -> None:
         self.do_next_pane()
@@ -155,13 +159,13 @@ class Beside(Doing):
             number = split.chosen.next_of([view.number for view in self.desk.views])
             if number is not None:
                 split.chosen.add(number)
-                self._enter()
+                self.enter()
 
     def do_drop_column(self) -> None:
         split = self.split
         if split is not None:
             split.chosen.drop()
-            self._enter()
+            self.enter()
 
     def show_connection(self, place: int) -> None:
         split = self.split
@@ -169,47 +173,7 @@ class Beside(Doing):
             super().show_connection(place)
         elif place < len(self.desk.views):
             self.close_detail()
-            split.chosen.take(self.desk.views[place].number)
-            self._enter()
-
-    # Sending.
-
-    def do_send_to_all(self) -> None:
-        self._send_to(True)
-
-    def do_send_to_one(self) -> None:
-        self._send_to(False)
-
-    def _send_to(self, to_all: bool) -> None:
-        if self.split is not None:
-            self.split.to_all = to_all
-            self.look()
-
-    @on(Call)
-    def _called(self, message: Call) -> None:
-        message.stop()
-        split = self.split
-        if split is not None and split.to_all:
-            split.send(message, self.desk.views)
-            self.look()
-            self._enter()
-            return
-        view = next((each for each in self.desk.views if each.number == message.connection), None)
-        if view is None:
-            return
-        if view.state is not State.READY:
-            words = view.state.value.replace("_", " ")
-            self.post_message(Said(f"{view.name} is {words}, so nothing was sent; c connects again.", True))
-            return
-        self.desk.call(view.number, message.item.name, message.method, message.params)
-        self.look()
-
-    def do_cancel_all(self) -> None:
-        """Cancel what runs of the call that went to all."""
-        split = self.split
-        if split is not None and split.together is not None:
-            for run in split.together.running:
-                self.desk.cancel(run)
+            self._go_to(self.desk.views[place].number)
 
     # Back.
 
@@ -230,7 +194,7 @@ class Beside(Doing):
             pass
         elif self.dock_size != "small":
             self.dock_size = "small"
-            self._enter()
+            self.enter()
         elif self.pane_name == "frames":
             self.show_pane("tools")
         else:
@@ -254,7 +218,7 @@ class Beside(Doing):
         self.pane_name = name
         split.answers = False
         self.close_detail()
-        self._enter()
+        self.enter()
 
     def do_size(self) -> None:
         split = self.split

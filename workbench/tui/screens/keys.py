@@ -13,14 +13,14 @@ from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
 from workbench.tui.detail import Detail
 from workbench.tui.empty import Empty
 from workbench.tui.messages import Hints
-from workbench.tui.screens.beside import Beside
 from workbench.tui.screens.focus import focus_words
+from workbench.tui.screens.sending import Sending
 from workbench.tui.status import NoticeLine, StatusLine
 
 _KEYS = sorted({key for command in COMMANDS if not command.own for key in command.keys})
 
 
-class Keys(Beside):
+class Keys(Sending):
     """Asks the table of commands which keys work now."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
