@@ -91,7 +91,7 @@ def status(outcome: Outcome) -> int:
     """The exit status of a request's end."""
     if outcome.how == "result":
         return EXIT_TOOL_ERROR if outcome.is_tool_error else EXIT_OK
-    return EXIT_PROTOCOL if outcome.how == "error" else EXIT_CONNECTION
+    return EXIT_PROTOCOL if outcome.how in ("error", "refused") else EXIT_CONNECTION
 
 
 async def _watch(call: Call) -> None:
@@ -132,6 +132,11 @@ def as_data(call: Call, outcome: Outcome, remarks: Sequence[str]) -> dict[str, A
         data["error"] = outcome.error
     else:
         data["why"] = outcome.why
+    if call.rounds:
+        data["rounds"] = [
+            {"frame": each.request_seq, "after": each.asked_seq, "asked": [list(pair) for pair in each.asked]}
+            for each in call.rounds
+        ]
     if remarks:
         data["remarks"] = remarks
     return data
