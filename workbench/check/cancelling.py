@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from workbench.check.rule import ALL, HANDSHAKE, STATELESS, Rule
-from workbench.check.watched import Hooks, Watched
+from workbench.check.watched import Hooks, Watched, brief
 from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Direction
 from workbench.core.inflight import keep
@@ -122,7 +122,7 @@ class Cancelling:
         hooks.on_told(self._on_cancelled, "notifications/cancelled")
 
     def _on_answer(self, exchange: Exchange, _message: Message) -> None:
-        keep(self._finished, (exchange.direction, exchange.id), None, MAX_REMEMBERED)
+        keep(self._finished, (exchange.direction, brief(exchange.id)), None, MAX_REMEMBERED)
 
     def _on_task(self, exchange: Exchange, message: Message) -> None:
         if peek(message, "params", "task") is not None:
@@ -153,7 +153,7 @@ class Cancelling:
         frame = watched.frame
         if (frame.connection, frame.direction, id) in watched.pairing.open:
             return  # cancelled before
-        finished = (frame.direction, id) in self._finished
+        finished = (frame.direction, brief(id)) in self._finished
         watched.found(CANCEL_FINISHED if finished else CANCEL_UNKNOWN, "/params/requestId", id)
 
     def _by_server(self, id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.check.rule import ALL, Rule
 from workbench.check.traffic import Carriage, Traffic
-from workbench.check.watched import Hooks, Watched
+from workbench.check.watched import Hooks, Watched, brief
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Channel, Direction, Kind
 from workbench.core.inflight import keep
@@ -157,10 +157,11 @@ class Events:
         if type(retry) is int:
             carriage.retry = retry
         if isinstance(identity, str) and identity:
-            if identity in self._ids:
+            known = brief(identity)
+            if known in self._ids:
                 self._watched.found(EVENT_ID_REUSED, detail=identity)
-            keep(self._ids, identity, carriage.stream.number, MAX_EVENT_IDS)
-            carriage.last_id = identity
+            keep(self._ids, known, carriage.stream.number, MAX_EVENT_IDS)
+            carriage.last_id = known
 
     def _on_message(self, body: bytes, carriage: Carriage) -> None:
         frame = self._watched.frame
@@ -186,8 +187,8 @@ class Events:
             )
 
     def _on_opened(self, carriage: Carriage) -> None:
-        last = carriage.header("last-event-id")
-        before = self._traffic.streams.get(self._ids.get(last or "", 0))
+        last = brief(carriage.header("last-event-id") or "")
+        before = self._traffic.streams.get(self._ids.get(last, 0))
         if before is None or before.retry is None or before.stream.closed_ns is None:
             return
         waited = carriage.stream.opened_ns - before.stream.closed_ns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from workbench.check.rule import ALL, Rule
-from workbench.check.watched import Hooks, Watched
+from workbench.check.watched import Hooks, Watched, brief
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Direction
 from workbench.core.inflight import keep
@@ -51,9 +51,10 @@ class Used:
                 return False
             if self._first <= number < self._next:
                 return True
-        if id_text in self._others:
+        known = brief(id_text)
+        if known in self._others:
             return True
-        keep(self._others, id_text, None, MAX_IDS)
+        keep(self._others, known, None, MAX_IDS)
         return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.check.rule import ALL, Rule
-from workbench.check.watched import Hooks, Watched, params_of, result_of
+from workbench.check.watched import Hooks, Watched, brief, params_of, result_of
 from workbench.core.exchange import Exchange
 from workbench.core.jsonrpc import Message
 from workbench.core.methods import REVISIONS
@@ -67,7 +67,7 @@ class Names:
                 continue
             if not _NAME.fullmatch(name):
                 self._watched.found(TOOL_NAME_ODD, f"/result/tools/{index}/name", name)
-            if name in self._seen:
+            if brief(name) in self._seen:
                 self._watched.found(TOOL_NAME_TWICE, f"/result/tools/{index}/name", name)
             elif len(self._seen) < MAX_NAMES:
-                self._seen.add(name)
+                self._seen.add(brief(name))

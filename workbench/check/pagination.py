@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 from workbench.check.rule import ALL, Rule
-from workbench.check.watched import Hooks, Watched, params_of, result_of, short
+from workbench.check.watched import Hooks, Watched, brief, params_of, result_of, short
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Kind
 from workbench.core.inflight import keep
@@ -99,7 +99,7 @@ class Pagination:
             self._pages[exchange.method].clear()  # a listing begins
         elif not isinstance(params["cursor"], str):
             self._odd(params["cursor"], "/params/cursor")
-        elif params["cursor"] not in self._given[exchange.method]:
+        elif brief(params["cursor"]) not in self._given[exchange.method]:
             self._watched.found(CURSOR_MADE_UP, "/params/cursor", params["cursor"])
 
     def _on_answer(self, exchange: Exchange, message: Message) -> None:
@@ -114,10 +114,11 @@ class Pagination:
             self._odd(cursor, "/result/nextCursor")
             return
         pages = self._pages[exchange.method]
-        if cursor in pages:
+        known = brief(cursor)
+        if known in pages:
             self._watched.found(CURSOR_LOOP, "/result/nextCursor", cursor)
-        keep(pages, cursor, None, MAX_CURSORS)
-        keep(self._given[exchange.method], cursor, None, MAX_CURSORS)
+        keep(pages, known, None, MAX_CURSORS)
+        keep(self._given[exchange.method], known, None, MAX_CURSORS)
 
     def _odd(self, cursor: Any, pointer: str) -> None:
         if cursor is None:

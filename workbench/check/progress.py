@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from workbench.check.answers import MESSAGE_AFTER_CANCEL, other_type
 from workbench.check.rule import ALL, STATELESS, Rule
-from workbench.check.watched import Hooks, Watched
+from workbench.check.watched import Hooks, Watched, brief
 from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Direction
 from workbench.core.inflight import keep
@@ -154,7 +154,7 @@ class Progress:
         if isinstance(token, (bool, float)) or not isinstance(token, (str, int)):
             self._watched.found(PROGRESS_TOKEN_INVALID, "/params/_meta/progressToken", exchange.token)
             return
-        key = (exchange.direction, exchange.token)
+        key = (exchange.direction, brief(exchange.token))
         if key in self._active:
             self._watched.found(PROGRESS_TOKEN_REUSED, "/params/_meta/progressToken", exchange.token)
         keep(self._active, key, _Run(exchange, float("-inf")), MAX_TOKENS)
@@ -162,7 +162,7 @@ class Progress:
     def _on_answer(self, exchange: Exchange, message: Message) -> None:
         if exchange.token is None or peek(message, "result", "task") is not None:
             return  # the token of a task is good until the task has ended (2025-11-25)
-        key = (exchange.direction, exchange.token)
+        key = (exchange.direction, brief(exchange.token))
         run = self._active.get(key)
         if run is not None and run.exchange is exchange:
             del self._active[key]
@@ -175,12 +175,13 @@ class Progress:
             return
         token = id_text(peek(told.message, "params", "progressToken"))
         asker = Direction.TO_SERVER if watched.from_server else Direction.TO_CLIENT
-        run = self._active.get((asker, token))
+        key = (asker, brief(token))
+        run = self._active.get(key)
         if run is not None:
-            self._grow((asker, token), run, number(peek(told.message, "params", "progress")))
-        elif (asker, token) in self._ended:
+            self._grow(key, run, number(peek(told.message, "params", "progress")))
+        elif key in self._ended:
             watched.found(PROGRESS_AFTER_ANSWER, "/params/progressToken", token)
-        elif (asker, other_type(token)) in self._active:
+        elif (asker, brief(other_type(token))) in self._active:
             watched.found(PROGRESS_TOKEN_TYPE, "/params/progressToken", token)
         else:
             watched.found(PROGRESS_UNKNOWN_TOKEN, "/params/progressToken", token)

@@ -9,7 +9,7 @@ from workbench.check.elicitation import look_at_elicitation
 from workbench.check.roots import look_at_roots
 from workbench.check.rule import STATELESS, Rule
 from workbench.check.sampling import look_at_sampling
-from workbench.check.watched import Hooks, Watched, inner, params_of, result_of, short
+from workbench.check.watched import Hooks, Watched, brief, inner, params_of, result_of, short
 from workbench.core.exchange import Exchange
 from workbench.core.frame import Kind
 from workbench.core.inflight import keep
@@ -152,7 +152,10 @@ RULES = (
 )
 
 #: Open requests, and rounds that wait for their retry, that are remembered.
-MAX_ROUNDS = 1_000
+MAX_ROUNDS = 256
+
+#: A request above this size (characters) is not followed from round to round.
+MAX_FOLLOWED = 16 * 1024
 
 _METHODS = ("tools/call", "prompts/get", "resources/read")
 _KINDS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
@@ -180,7 +183,7 @@ class Rounds:
 
     def _on_request(self, exchange: Exchange, message: Message) -> None:
         watched = self._watched
-        if not watched.modern or message.raw:
+        if not watched.modern or message.raw or len(message.text) > MAX_FOLLOWED:
             return
         keep(self._asked, exchange.key, (message, watched.client_capabilities), MAX_ROUNDS)
         params = params_of(message)
@@ -194,6 +197,7 @@ class Rounds:
     def _retried(self, exchange: Exchange, params: dict[str, Any]) -> None:
         watched = self._watched
         state = params.get("requestState")
+        state = brief(state) if isinstance(state, str) else state
         key = _key(exchange.method, params)
         rounds = self._waiting.get(key, [])
         same = [each for each in rounds if each.state == state] or rounds
@@ -244,8 +248,8 @@ class Rounds:
         if asked is not None:
             state = result.get("requestState")
             rounds = self._waiting.get(_key(exchange.method, params_of(asked)), [])
-            rounds.append(_Waiting(exchange.id, state if isinstance(state, str) else None))
-            keep(self._waiting, _key(exchange.method, params_of(asked)), rounds[-100:], MAX_ROUNDS)
+            rounds.append(_Waiting(exchange.id, brief(state) if isinstance(state, str) else None))
+            keep(self._waiting, _key(exchange.method, params_of(asked)), rounds[-10:], MAX_ROUNDS)
 
     def _look(self, request: Any, capabilities: Any, at: str) -> None:
         watched = self._watched

@@ -57,7 +57,7 @@ PARAM_HEADER_INVALID = Rule(
 RULES = (ROUTING_HEADER, ROUTING_HEADER_CODING, PARAM_HEADER_INVALID)
 
 #: Tools with annotations whose schema is remembered.
-MAX_TOOLS = 1_000
+MAX_TOOLS = 200
 
 
 class Routing:

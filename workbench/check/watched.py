@@ -117,6 +117,12 @@ def short(value: Any) -> str:
     return "an array" if isinstance(value, list) else dumps(value)
 
 
+def brief(text: str) -> str:
+    """What is remembered of an id, a token or a cursor: itself, or of a very long one enough to know
+    it again, so that what is held stays small whatever a peer sends."""
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}{len(text)}:{hash(text)}"
+
+
 OnFrame = Callable[[], None]
 OnRequest = Callable[[Exchange, Message], None]
 OnAnswer = Callable[[Exchange, Message], None]
