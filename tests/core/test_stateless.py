@@ -160,6 +160,14 @@ def test_a_silent_server_of_a_chosen_era_has_not_started_in_time() -> None:
     assert only(StateChanged, talk.tick(10.0)).state is State.START_TIMEOUT
 
 
+def test_nothing_that_could_be_an_answer_means_that_there_is_no_server() -> None:
+    talk = Modern(own_streams=True)
+    talk.start()
+    changed = only(StateChanged, talk.conversation.unanswered("1", "It answered with an HTML page.", 1.0))
+    assert changed.state is State.LOST
+    assert "HTML page" in changed.why
+
+
 def test_a_required_capability_that_is_missing_ends_the_connection() -> None:
     talk = Modern(require=["prompts"])
     talk.start()

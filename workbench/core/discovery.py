@@ -4,7 +4,8 @@
 version for it. With ``probing`` the era itself is in question, so the answer is
 waited for only so long, and one that does not speak for the stateless era ends
 the asking. Where the era was chosen, any answer will do: what it does not say
-is not known, and that is told.
+is not known, and that is told. Where nothing comes that could be an answer, there
+is no server.
 
 Source: "Versioning" and "Discovery", 2026-07-28.
 """
@@ -96,8 +97,7 @@ class Discovery:
         self.over()
         if self.probing:
             return Found(EraFound("legacy", f"the server did not answer {DISCOVER}: {why}"))
-        remark = f"{DISCOVER} was not answered: {why}"
-        return Found(EraFound("modern", "it was chosen"), event=Event.DISCOVERED, remark=remark)
+        return Found(event=Event.LOST, why=f"{DISCOVER} was not answered: {why}")
 
     def answered(self, message: Message, status: int | None) -> Found:
         """Take the answer, whatever it is; ``status`` is its HTTP status."""

@@ -155,8 +155,7 @@ class Rounds:
         undeclared = sorted({inner.method for inner in asked.inner if not self._declared(inner)})
         if undeclared:
             told = [PeerRequest(i.id, i.method, i.params, seq, False, i.message) for i in asked.inner]
-            why = f"The server asked for {listed(undeclared)}, which we did not declare; it was not answered."
-            return [*actions, *told], Refusal(why)
+            return [*actions, *told], _refusal(undeclared, "which we did not declare")
         refused: list[str] = []
         for inner in asked.inner:
             question = Question(inner.method, inner.params, work.tools, server)
@@ -164,7 +163,7 @@ class Rounds:
             actions += self._told(work, inner, question, decision, seq)
             if decision.reply is not None and decision.reply.result is None:
                 refused.append(inner.method)
-        return actions, _refusal(sorted({*refused}), "which was refused") if refused else None
+        return actions, _refusal(sorted({*refused}), "which was refused", _ANSWER) if refused else None
 
     def _declared(self, inner: Inner) -> bool:
         capability = ASKING.get(inner.method)
@@ -220,5 +219,8 @@ class Rounds:
         return work, [Settled(id_text)], None
 
 
-def _refusal(methods: list[str], what: str) -> Refusal:
-    return Refusal(f"The server asked for {listed(methods)}, {what}, so the call was not sent again.")
+_ANSWER = "; give an answer on the screen, or by a rule (--answer)"
+
+
+def _refusal(methods: list[str], what: str, step: str = "") -> Refusal:
+    return Refusal(f"The server asked for {listed(methods)}, {what}, so the call was not sent again{step}.")
