@@ -28,7 +28,6 @@ from workbench.core.fold import ConnectionFold
 from workbench.core.frame import Clock, Direction, Frame, Stream, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
-from workbench.core.listening import LISTEN
 from workbench.core.stateless import StatelessConversation
 from workbench.errors import UsageError
 from workbench.wire.command import NotStarted
@@ -36,14 +35,12 @@ from workbench.wire.dealings import Dealings
 from workbench.wire.eras import Either, Eras
 from workbench.wire.listings import Listings
 from workbench.wire.publishing import Publisher
+from workbench.wire.sightings import Sightings
 from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
 
 _LOG = logging.getLogger(__name__)
-
-#: Listen requests whose streams are remembered, to name one that is lost.
-MAX_LISTENED = 1_000
 
 
 class Life:
@@ -82,9 +79,7 @@ class Life:
         self._time = Timekeeper(lambda: self.conversation.next_deadline(), self._on_time)
         self._transport: Transport | None = None
         self._again = anyio.Event()
-        self._listened: dict[str, int] = {}  # a listen request's id -> the stream it is answered on
-        self._statuses: dict[int, int] = {}  # HTTP stream -> its status, until the connection is ready
-        self._status: int | None = None  # that of the stream on which the last frame came
+        self._sightings = Sightings()
 
     @property
     def can_send(self) -> bool:
@@ -177,7 +172,7 @@ class Life:
 
     def _relisten(self, action: Relisten | Relistened) -> None:
         """Tell that a subscription's stream is lost, or gives its place to the one asked for now."""
-        stream = self._listened.get(str(action.id), 0)
+        stream = self._sightings.stream_of(action.id)
         if isinstance(action, Relistened):
             self._tap.process(
                 "stream", stream=stream, verb="POST", state="closed", why="It is asked for again."
@@ -220,25 +215,20 @@ class Life:
 
     def _seen(self, frame: Frame, decoded: Decoded | None) -> None:
         self.publisher.seen(frame, decoded)
-        if frame.stream and frame.method == LISTEN and frame.id is not None:
-            self._listened[frame.id] = frame.stream
-            if len(self._listened) > MAX_LISTENED:
-                del self._listened[next(iter(self._listened))]
+        self._sightings.frame(frame)
         if frame.direction is Direction.TO_CLIENT and not self.was_ready:
-            self._status = self._statuses.get(frame.stream)
             self.conversation.heard(time.monotonic())
             self._time.moved()
 
     def _seen_stream(self, stream: Stream) -> None:
         self.publisher.seen_stream(stream)
-        if stream.status is not None and not self.was_ready:
-            self._statuses[stream.number] = stream.status
+        self._sightings.stream(stream)
 
     # What the transport tells (``Peer``)
 
     def received(self, seq: int, decoded: Decoded, answers: str | None = None) -> None:
         """A frame of the server."""
-        status = None if self.was_ready else self._status
+        status = self._sightings.status
         self.perform(self.conversation.receive(decoded, seq, time.monotonic(), answers, status))
 
     def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
@@ -266,7 +256,6 @@ class Life:
     def _on_state(self, action: StateChanged) -> None:
         if action.state is State.READY:
             self.was_ready = True
-            self._statuses.clear()
             self._eras.settled(self.conversation)
             self.on_ready()
             self.settled.set()
