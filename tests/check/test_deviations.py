@@ -30,7 +30,6 @@ from tests.servers.targets import server
 from tests.wire.http_stage import Stage, connected
 from tests.wire.stage import MemorySink, arguments, call_tool, running, text_of, until
 from workbench.check.recorded import Recorded
-from workbench.check.rule import Finding
 from workbench.core.frame import Frame, Kind, carried_kind
 from workbench.core.lifecycle import State
 
@@ -48,17 +47,18 @@ def rules(sink: MemorySink) -> set[str]:
 
 def recorded(sink: MemorySink) -> set[str]:
     """What is found in the same session when it is read again: all its frames, each stream once."""
-    checks = Recorded()
+    found: set[str] = set()
+    checks = Recorded(lambda _, finding: found.add(finding.rule.id))
     for stream in sink.streams.values():
         checks.head(stream)
-    found: list[Finding] = []
     for seq, unit in enumerate(sink.units, 1):
         kind = carried_kind(unit.channel, unit.data, unit.event) or Kind.NOTE
         head = (seq, unit.connection, unit.wall_ns, unit.mono_ns, unit.direction, unit.channel, kind)
-        found += checks.take(
+        checks.take(
             Frame(*head, unit.data, len(unit.data), unit.ending, stream=unit.stream, event=unit.event)
         )
-    return {finding.rule.id for finding in (*found, *checks.finish())}
+    checks.finish()
+    return found
 
 
 LOG = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'

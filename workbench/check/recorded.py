@@ -8,7 +8,7 @@ its answer's head behind what was sent, its end behind the last frame before it.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 from workbench.check.checker import Checker
@@ -21,9 +21,11 @@ MAX_WAITING = 10_000
 
 class Recorded:
     """``head`` takes streams, before their first frames or as soon as there is more to know of them;
-    ``take`` takes every frame of the session in order; ``finish`` tells of the streams left."""
+    ``take`` takes every frame of the session in order; ``finish`` is for the streams left then. What is
+    found goes to ``found(connection, finding)``."""
 
-    def __init__(self) -> None:
+    def __init__(self, found: Callable[[int, Finding], None]) -> None:
+        self._found = found
         self._checkers: defaultdict[int, Checker] = defaultdict(Checker)
         self._waiting: OrderedDict[int, Stream] = OrderedDict()
         self._opened: dict[int, bool] = {}  # whether its head has been told, too
@@ -40,51 +42,48 @@ class Recorded:
             number, _ = self._waiting.popitem(last=False)
             self._opened.pop(number, None)
 
-    def take(self, frame: Frame) -> list[Finding]:
-        """Take the next frame; returns what it, or a stream that ended before it, breaks."""
-        found: list[Finding] = []
+    def take(self, frame: Frame) -> None:
+        """Take the next frame; streams that have ended before it end first."""
         while self._due and self._due[0][0] <= frame.wall_ns:
-            found += self._happen(*heappop(self._due)[1:])
+            self._happen(*heappop(self._due)[1:])
         if frame.stream:
-            found += self._open(frame.stream)
+            self._open(frame.stream)
             if frame.direction is Direction.TO_CLIENT:
-                found += self._answered(frame.stream)
-        found += self._checkers[frame.connection].take(frame)
-        return found
+                self._answered(frame.stream)
+        for finding in self._checkers[frame.connection].take(frame):
+            self._found(frame.connection, finding)
 
-    def finish(self) -> list[Finding]:
-        """Tell of what happened after the last frame."""
-        found: list[Finding] = []
+    def finish(self) -> None:
+        """There is no further frame: what has happened to streams since the last one."""
         while self._due:
-            found += self._happen(*heappop(self._due)[1:])
-        return found
+            self._happen(*heappop(self._due)[1:])
 
-    def _happen(self, number: int, what: str) -> Iterable[Finding]:
-        if what == "open":
-            return self._open(number)
+    def _happen(self, number: int, what: str) -> None:
+        self._open(number)
         stream = self._waiting.get(number)
-        if stream is None:
-            return ()
-        found = [*self._open(number), *self._answered(number), *self._tell(stream)]
-        self._waiting.pop(number)
-        self._opened.pop(number, None)
-        return found
+        if what == "close" and stream is not None:
+            self._answered(number)
+            self._tell(stream)
+            self._waiting.pop(number)
+            self._opened.pop(number, None)
 
-    def _open(self, number: int) -> list[Finding]:
+    def _open(self, number: int) -> None:
         stream = self._waiting.get(number)
-        if stream is None or number in self._opened:
-            return []
-        self._opened[number] = False
-        return self._tell(
-            stream._replace(status=None, response_headers=(), closed_ns=None, closed_how="", wire_bytes=None)
-        )
+        if stream is not None and number not in self._opened:
+            self._opened[number] = False
+            self._tell(_at_work(stream)._replace(status=None, response_headers=()))
 
-    def _answered(self, number: int) -> list[Finding]:
+    def _answered(self, number: int) -> None:
         stream = self._waiting.get(number)
-        if stream is None or stream.status is None or self._opened.get(number, True):
-            return []
-        self._opened[number] = True
-        return self._tell(stream._replace(closed_ns=None, closed_how="", wire_bytes=None))
+        if stream is not None and stream.status is not None and not self._opened.get(number, True):
+            self._opened[number] = True
+            self._tell(_at_work(stream))
 
-    def _tell(self, stream: Stream) -> list[Finding]:
-        return self._checkers[stream.connection].take_stream(stream)
+    def _tell(self, stream: Stream) -> None:
+        for finding in self._checkers[stream.connection].take_stream(stream):
+            self._found(stream.connection, finding)
+
+
+def _at_work(stream: Stream) -> Stream:
+    """A stream as it stood before it ended."""
+    return stream._replace(closed_ns=None, closed_how="", wire_bytes=None)

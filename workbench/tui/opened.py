@@ -39,7 +39,7 @@ class RecordingDesk(Desk):
         self._only = only
         self._folds: dict[int, ConnectionFold] = {}
         self._heads: dict[int, Stream] = {}
-        self._checks = Recorded()
+        self._checks = Recorded(self._found)
         self._noted = Noted(MAX_FOUND)
         self._shown: tuple[ConnectionView, ...] = ()
         self._height = reader.height()
@@ -98,6 +98,8 @@ class RecordingDesk(Desk):
             while not self._over.is_set():
                 self._read_on(reader)
                 if not reader.live:
+                    self._checks.finish()
+                    self._show()
                     return
                 self._over.wait(LOOK_AGAIN)
                 self._take_up(reader)
@@ -128,7 +130,7 @@ class RecordingDesk(Desk):
             fold = self._folds.get(frame.connection)
             if fold is not None:
                 fold.advance(frame)
-                self._note(fold, self._checks.take(frame))
+                self._checks.take(frame)
                 self._find_run(frame)
             if time.monotonic() - shown > EVERY:
                 self._show()
@@ -140,9 +142,10 @@ class RecordingDesk(Desk):
         self._shown = tuple(fold.snapshot() for fold in self._folds.values())
         self.changed()
 
-    def _note(self, fold: ConnectionFold, found: Sequence[Finding]) -> None:
-        self._noted.add(found)
-        for finding in found:
+    def _found(self, connection: int, finding: Finding) -> None:
+        self._noted.add((finding,))
+        fold = self._folds.get(connection)
+        if fold is not None:
             fold.found(finding.rule.severity)
 
     def _find_run(self, frame: Frame) -> None:
