@@ -14,26 +14,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from workbench.core import jsonrpc, subscriptions
 from workbench.core.actions import (
-    Abandon,
     Action,
     Completed,
-    Continued,
     EraFound,
     Late,
     Notified,
     Outcome,
-    Progressed,
     Remarked,
     Send,
 )
 from workbench.core.caching import Freshness
-from workbench.core.calling import Calling, cancelled, level_of, outcome
-from workbench.core.cures import Cures
+from workbench.core.calling import Calling, level_of, outcome
 from workbench.core.discovery import DISCOVER, Discovery, Found
 from workbench.core.envelope import Envelope
 from workbench.core.frame import ANSWERS, Kind
@@ -54,9 +49,10 @@ from workbench.core.peek import peek
 from workbench.core.pending import Pending, Timeouts
 from workbench.core.policy import Policy
 from workbench.core.question import name_of_server
-from workbench.core.rounds import Rounds, Work
+from workbench.core.rounds import Work
 from workbench.core.routing import META
 from workbench.core.subscriptions import Subscription
+from workbench.core.works import Works
 
 __all__ = ["StatelessConversation"]
 
@@ -110,7 +106,6 @@ class StatelessConversation(ClientHalf):
         self.speak = tuple(dict.fromkeys((offer, *reversed(STATELESS_REVISIONS))))
         self.log_level = log_level
         self.freshness = Freshness()
-        self._own_streams = own_streams
         self._discovery = Discovery(self.speak, self.require, probing)
         self._envelope = Envelope(
             self.client_info,
@@ -121,8 +116,8 @@ class StatelessConversation(ClientHalf):
             schema_of,
         )
         self._listening = Listening(self.calls, self._envelope)
-        self._cures = Cures(self.calls, self._envelope, self.speak)
-        self._rounds = Rounds(self._asked)
+        self._works = Works(self.calls, self._envelope, self._asked, self.speak, own_streams)
+        self._rounds = self._works.rounds
 
     @property
     def probe(self) -> int | None:
@@ -180,8 +175,10 @@ class StatelessConversation(ClientHalf):
         if method == LISTEN and timeout is None:
             timeout = math.inf
         work = Work(method, params, now, timeout, progress)
-        sends = self._send(work, now)
-        return work.id, sends
+        send = self._works.send(work, now)
+        if method == LISTEN:
+            self._listening.all.add(Subscription(work.id, "", work.id))
+        return work.id, [send]
 
     def notify(self, method: str, params: str | None = None) -> list[Action]:
         """Send a notification; ``params`` is JSON text and sent as it is."""
@@ -197,7 +194,7 @@ class StatelessConversation(ClientHalf):
         if work is None:
             return []
         round, taken = work.round, self._rounds.end(work, work.seq)
-        tell = [] if round is None else self._give_up(round, reason)
+        tell = [] if round is None else self._works.give_up(round, reason)
         self._listening.forget(round)
         why = reason or f"The request {work.method} was cancelled."
         return [*tell, *taken, Completed(id, Outcome("cancelled", now - work.started, why=why))]
@@ -218,8 +215,8 @@ class StatelessConversation(ClientHalf):
             return []
         when = work.started if now is None else now
         if refusal is not None:
-            return [*actions, *self._refused(work, refusal.why, work.seq, when)]
-        return [*actions, *self._next_round(work, when)]
+            return [*actions, *self._works.refused(work, refusal.why, work.seq, when)]
+        return [*actions, *self._works.next_round(work, when)]
 
     def reconsider(self, id_text: str, now: float | None = None) -> list[Action]:
         reply = self._rounds.reconsidered(id_text)
@@ -240,7 +237,7 @@ class StatelessConversation(ClientHalf):
         return []
 
     def lost(self, why: str, now: float | None = None, next_step: str = "") -> list[Action]:
-        actions = [self._known(each) for each in super().lost(why, now, next_step)]
+        actions = [self._works.known(each) for each in super().lost(why, now, next_step)]
         for work in self._rounds.waiting():
             seconds = 0.0 if now is None else now - work.started
             actions += [*self._rounds.end(work, 0), Completed(work.id, Outcome("lost", seconds, why=why))]
@@ -276,7 +273,7 @@ class StatelessConversation(ClientHalf):
         if call.id == self._discovery.id:
             return self._found(self._discovery.unanswered(why))
         self._listening.forget(call.id)
-        return self._finish(call, Outcome("lost", call.age(now), why=why), now)
+        return self._works.failed(call, Outcome("lost", call.age(now), why=why), now)
 
     # Frames
 
@@ -292,7 +289,7 @@ class StatelessConversation(ClientHalf):
     def _on_notification(self, message: Message, seq: int, now: float) -> list[Action]:
         method = message.method or ""
         if method == "notifications/progress":
-            return [self._known(each) for each in self.calls.progressed(message, seq, now)]
+            return [self._works.known(each) for each in self.calls.progressed(message, seq, now)]
         if method == "notifications/cancelled":
             return self._listening.cancelled(message)
         told: list[Action] = []
@@ -315,14 +312,14 @@ class StatelessConversation(ClientHalf):
             return [call]
         if call.id == self._discovery.id:
             return self._on_discovered(message, now, status)
-        if self._cures.is_listing(call.id):
-            return self._on_listed(call.id, message, seq, now)
+        if self._works.cures.is_listing(call.id):
+            return self._works.listed(call.id, message, seq, now)
         work = self._rounds.answered(call.id)
         if work is None:
             return [Completed(call.id, outcome(call, message, seq, now))]
         self._listening.forget(call.id)
         if message.kind is Kind.ERROR:
-            return self._cure(work, message, seq, now) or self._end(work, message, seq, now)
+            return self._cure(work, message, seq, now) or self._works.end(work, message, seq, now)
         return self._on_result(work, call, message, seq, now)
 
     def _on_result(self, work: Work, call: Pending, message: Message, seq: int, now: float) -> list[Action]:
@@ -334,15 +331,15 @@ class StatelessConversation(ClientHalf):
             server = name_of_server(self.server_info)
             actions, refusal = self._rounds.ask(work, message, call.id, seq, server)
             if refusal is not None:
-                return [*actions, *self._refused(work, refusal.why, seq, now, message)]
-            return [*actions, *self._next_round(work, now)]
+                return [*actions, *self._works.refused(work, refusal.why, seq, now, message)]
+            return [*actions, *self._works.next_round(work, now)]
         told: list[Action] = []
         if kind not in (None, COMPLETE):
             text = f"The result's resultType is {dumps(kind)[:60]}; it is shown as it came."
             told = [Remarked(work.id, text)]
         if kind in (None, COMPLETE) and work.count == 1:
             self.freshness.take(work.method, _asked_with(work), message, now)
-        return [*told, *self._end(work, message, seq, now)]
+        return [*told, *self._works.end(work, message, seq, now)]
 
     # Discovery
 
@@ -372,66 +369,17 @@ class StatelessConversation(ClientHalf):
         actions += [Remarked(None, found.remark)] if found.remark else []
         return [*actions, *self.happened(found.event, found.why, found.next)]
 
-    # Rounds
-
-    def _send(self, work: Work, now: float) -> list[Action]:
-        params = self._envelope.params(work.again)
-        call = self.calls.open(work.method, params, now, work.timeout, work.progress)
-        self._rounds.sent(work, call.id)
-        if work.method == LISTEN:
-            self._listening.all.add(Subscription(call.id, "", call.id))
-        return [self._envelope.request(call.id, work.method, call.params)]
-
-    def _next_round(self, work: Work, now: float) -> list[Action]:
-        if work.waiting:
-            return []
-        work.turn()
-        return self._again(work, now)
-
-    def _again(self, work: Work, now: float) -> list[Action]:
-        sends = self._send(work, now)
-        return [Continued(work.id, work.round or 0, work.seq, work.asked), *sends]
+    # Ends
 
     def _cure(self, work: Work, message: Message, seq: int, now: float) -> list[Action]:
         """Send a request again where its error says what to do: once with a revision of the server's,
         once with the headers that the tool asks for by now. Empty where it does not."""
         work.seq, work.asked = seq, ()
-        version = self._cures.version(work, message, self.revision)
-        if version is not None:
-            self.revision = version
-            return self._again(work, now)
-        if not self._own_streams:
-            return []
-        failed = Outcome("error", now - work.started, message, seq)
-        return [*self._cures.headers(work, message, failed, now)]
-
-    def _on_listed(self, id: int, message: Message, seq: int, now: float) -> list[Action]:
-        work, failed, sends = self._cures.listed(id, message, now)
-        if sends:
-            return [*sends]
-        if self._rounds.get(work.id) is not work:
-            return []  # it was cancelled meanwhile
-        if failed is not None:
-            return [*self._rounds.end(work, seq), Completed(work.id, failed)]
-        return self._again(work, now)
-
-    def _refused(
-        self, work: Work, why: str, seq: int, now: float, message: Message | None = None
-    ) -> list[Action]:
-        ended = Outcome("refused", now - work.started, message, seq or None, why)
-        return [*self._rounds.end(work, seq), Completed(work.id, ended)]
-
-    def _end(self, work: Work, message: Message, seq: int, now: float) -> list[Action]:
-        how = "result" if message.kind is Kind.RESULT else "error"
-        ended = Outcome(how, now - work.started, message, seq)
-        return [*self._rounds.end(work, seq), Completed(work.id, ended)]
-
-    def _finish(self, call: Pending, ended: Outcome, now: float) -> list[Action]:
-        """End whatever a request belongs to that got no answer."""
-        work = self._cures.given_up(call.id) or self._rounds.answered(call.id)
-        if work is None:
-            return [Completed(call.id, ended)]
-        return [*self._rounds.end(work, 0), Completed(work.id, replace(ended, seconds=now - work.started))]
+        version = self._works.cures.version(work, message, self.revision)
+        if version is None:
+            return self._works.with_headers(work, message, seq, now)
+        self.revision = version
+        return self._works.again(work, now)
 
     def _expired(self, call: Pending, ended: Outcome, now: float) -> list[Action]:
         if call.id == self._discovery.id:
@@ -439,26 +387,7 @@ class StatelessConversation(ClientHalf):
             step = "Look at its stderr; if it is still starting, give it longer with --start-timeout."
             return self.happened(Event.TIMED_OUT, why, step)
         self._listening.forget(call.id)
-        return [*self._told_given_up(call.id, "timed out"), *self._finish(call, ended, now)]
-
-    def _give_up(self, round: int, reason: str | None) -> list[Action]:
-        self.calls.give_up(round)
-        return self._told_given_up(round, reason)
-
-    def _told_given_up(self, round: int, reason: str | None) -> list[Action]:
-        """Over HTTP a closed stream says it, and nothing else does ("Cancellation")."""
-        return [Abandon(str(round))] if self._own_streams else [cancelled(round, reason)]
-
-    def _known(self, action: Action) -> Action:
-        """An action about a round, for whoever knows its call."""
-        if isinstance(action, Progressed):
-            return action._replace(id=self._rounds.caller(action.id))
-        if isinstance(action, Completed):
-            work = self._cures.given_up(action.id) or self._rounds.answered(action.id)
-            if work is not None:
-                self._rounds.end(work, 0)
-                return Completed(work.id, action.outcome)
-        return action
+        return [*self._works.told_given_up(call.id, "timed out"), *self._works.failed(call, ended, now)]
 
     # Subscriptions
 
@@ -467,10 +396,9 @@ class StatelessConversation(ClientHalf):
             return self._done("It is subscribed to already.")
         wanted = subscriptions.resource(uri)
         work = Work(LISTEN, f'{{"notifications":{wanted}}}', now, timeout, False)
-        sends = self._send(work, now)
-        subscription = Subscription(work.id, wanted, work.id, uri)
-        self._listening.all.add(subscription)
-        return work.id, sends
+        send = self._works.send(work, now)
+        self._listening.all.add(Subscription(work.id, wanted, work.id, uri))
+        return work.id, [send]
 
     def _unsubscribe(self, uri: str) -> tuple[int, list[Action]]:
         subscription = self._listening.all.of(uri)
@@ -479,7 +407,9 @@ class StatelessConversation(ClientHalf):
         self._listening.all.remove(subscription)
         self.calls.forget(subscription.id)
         id, done = self._done("")
-        told = [] if subscription.due is not None else self._told_given_up(subscription.id, "unsubscribed")
+        told = (
+            [] if subscription.due is not None else self._works.told_given_up(subscription.id, "unsubscribed")
+        )
         return id, [*told, *done]
 
     def _subscribed(self, subscription: Subscription, now: float) -> list[Action]:
