@@ -48,7 +48,8 @@ def discover(id: Any) -> None:
     if SLOW_ONCE is not None and SLOW_ONCE.exists():
         discovered(id)
     elif "silent" in ODD or SLOW_ONCE is not None:
-        log("server is up")
+        sys.stderr.write("server is up")  # no line yet, and a sign of life all the same
+        sys.stderr.flush()
     elif "ends" in ODD:
         sys.exit(7)
     elif "late" in ODD and len(late) == 0:

@@ -25,7 +25,7 @@ from workbench.core.actions import (
     StateChanged,
 )
 from workbench.core.fold import ConnectionFold
-from workbench.core.frame import Clock, Direction, Frame, Stream, StreamSink
+from workbench.core.frame import Clock, Frame, Stream, StreamSink
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import FAILED, OVER, Event, State
 from workbench.core.stateless import StatelessConversation
@@ -216,9 +216,6 @@ class Life:
     def _seen(self, frame: Frame, decoded: Decoded | None) -> None:
         self.publisher.seen(frame, decoded)
         self._sightings.frame(frame)
-        if frame.direction is Direction.TO_CLIENT and not self.was_ready:
-            self.conversation.heard(time.monotonic())
-            self._time.moved()
 
     def _seen_stream(self, stream: Stream) -> None:
         self.publisher.seen_stream(stream)
@@ -230,6 +227,11 @@ class Life:
         """A frame of the server."""
         status = self._sightings.status
         self.perform(self.conversation.receive(decoded, seq, time.monotonic(), answers, status))
+
+    def heard(self) -> None:
+        """The server lives."""
+        self.conversation.heard(time.monotonic())
+        self._time.moved()
 
     def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
         """A request of ours can get no answer any more."""

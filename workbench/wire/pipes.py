@@ -37,8 +37,15 @@ async def read_chunk(descriptor: int) -> bytes:
             return b""
 
 
-async def read_lines(descriptor: int, take: TakeLine, has_room: Callable[[], bool], longest: int) -> None:
-    """Give every line of a pipe to ``take``, until the pipe ends.
+async def read_lines(
+    descriptor: int,
+    take: TakeLine,
+    has_room: Callable[[], bool],
+    longest: int,
+    heard: Callable[[], None] = lambda: None,
+) -> None:
+    """Give every line of a pipe to ``take``, until the pipe ends. ``heard`` is called for whatever
+    comes, before it is a line.
 
     A line of more than ``longest`` bytes is given in pieces (``Ending.NONE``), so that a peer
     that never ends its line cannot take all memory. Reading pauses while there is no room.
@@ -50,6 +57,7 @@ async def read_lines(descriptor: int, take: TakeLine, has_room: Callable[[], boo
         chunk = await read_chunk(descriptor)
         if not chunk:
             break
+        heard()
         for line in splitter.feed(chunk):
             take(line, Ending.LF)
         if splitter.pending > longest:

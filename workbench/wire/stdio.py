@@ -71,6 +71,7 @@ class StdioTransport:
         self._peer = peer
         self._read = {"stdout": anyio.Event(), "stderr": anyio.Event()}
         self._told = anyio.Event()
+        self._alive = False
         self._scopes: list[anyio.CancelScope] = []
         self._child = self._start()
         self._outbox = Outbox(self._child.stdin, self._undelivered)
@@ -136,7 +137,7 @@ class StdioTransport:
         def take(line: bytes, ending: Ending) -> None:
             self._peer.received(*self._tap.message(Direction.TO_CLIENT, line, ending))
 
-        await read_lines(self._child.stdout, take, self._has_room, LONGEST_LINE)
+        await read_lines(self._child.stdout, take, self._has_room, LONGEST_LINE, self._heard)
         self._tap.process("stdout_closed")
         self._read["stdout"].set()
 
@@ -144,8 +145,13 @@ class StdioTransport:
         def take(line: bytes, ending: Ending) -> None:
             self._tap.stderr(line, ending)
 
-        await read_lines(self._child.stderr, take, self._tap.sink.has_room, LONGEST_STDERR)
+        await read_lines(self._child.stderr, take, self._tap.sink.has_room, LONGEST_STDERR, self._heard)
         self._read["stderr"].set()
+
+    def _heard(self) -> None:
+        if not self._alive:
+            self._alive = True
+            self._peer.heard()
 
     def _has_room(self) -> bool:
         return self._outbox.prompted < MAX_PROMPTED and self._tap.sink.has_room()

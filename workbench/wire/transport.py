@@ -58,6 +58,11 @@ class Peer(Protocol):
         stream it came as the answer, for answers that name no id of their own."""
         ...
 
+    def heard(self) -> None:
+        """The server has shown its first sign of life, a byte of anything. Only a transport that
+        can tell so calls this."""
+        ...
+
     def unanswered(self, id_text: str, why: str, next_step: str = "") -> None:
         """The request with this id can get no answer any more; ``why`` is a sentence."""
         ...
