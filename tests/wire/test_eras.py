@@ -191,6 +191,8 @@ async def test_a_known_era_that_is_contradicted_is_looked_for_again() -> None:
         await works(connection)
         assert methods(sink)[:2] == ["initialize", "server/discover"]
         assert started(sink) == 2
+        assert verdicts(sink) == ["legacy", "modern"]
+        assert folded(sink).era == connection.view.era == "modern"
         assert connection.conversation.era == "modern"
         assert known[place_of(target)] == "modern"
 

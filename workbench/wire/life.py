@@ -193,7 +193,7 @@ class Life:
     def _turn(self, found: EraFound) -> None:
         """The era is known: another conversation goes on, if this one is not of it."""
         before = self.conversation
-        sentence = f"{found.found[:1].upper()}{found.found[1:]}."
+        sentence = f"{found.found[:1].upper()}{found.found[1:].rstrip('.')}."
         if found.era == "auto":
             self._eras.refuted()
         elif found.era != before.era or not before.era_found:
@@ -203,7 +203,8 @@ class Life:
             return
         now = time.monotonic()
         self.conversation = self._eras.after(found, before)
-        self.conversation.era_found = sentence
+        if found.era != "auto":
+            self.conversation.era_found = sentence
         if found.restart and self._restarts:
             self._tap.process("restart", why=found.restart)
             self.perform(before.calls.lost(found.restart, now))
