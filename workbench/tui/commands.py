@@ -317,7 +317,7 @@ def _table() -> Iterator[Command]:
         "b",
         "side by side",
         "Two to four connections next to each other, or one again",
-        "several",
+        "neighbours",
         hint=27,
     )
     yield of("keep", "k", "keep", "Keep the session as a fixture: sessions/NAME.jsonl", "keepable", hint=45)

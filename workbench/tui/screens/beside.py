@@ -241,11 +241,11 @@ class Beside(Doing):
 
     def split_words(self) -> set[str]:
         """What the split screen says of itself, for the table of commands."""
-        several = {"several"} if len(self.desk.views) > 1 else set()
+        others = {"neighbours"} if len(self.desk.views) > 1 else set()
         split = self.split
         if split is None:
-            return several
-        words = {"beside"} | several
+            return others
+        words = {"beside"} | others
         chosen = split.chosen
         if split.to_all:
             words.add("to_all")
