@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 
@@ -62,6 +63,31 @@ def test_a_light_module_loads_nothing_heavy(module: str) -> None:
 def test_a_light_command_runs_without_anything_heavy(command: list[str]) -> None:
     loaded = modules_after(f"from workbench.cli import main\nmain({command})")
     assert loaded & HEAVY == modules_after("pass") & HEAVY
+
+
+#: What stands where a server stands, what draws, and what reads schemas; ``rich`` comes with httpx's own command line.
+NOT_FOR_A_REQUEST = {"jsonschema", "mcp", "mcp_types", "pygments", "rich", "starlette", "textual", "uvicorn"}
+
+
+def test_a_request_over_stdio_loads_no_http() -> None:
+    command = ["request", "ping", "--", sys.executable, "-m", "workbench.demo.server"]
+    loaded = modules_after(f"from workbench.cli import main\nmain({command})")
+    assert "workbench.wire.stdio" in loaded
+    assert not loaded & {*NOT_FOR_A_REQUEST, "httpx", "httpcore"}
+
+
+def test_a_request_over_http_loads_nothing_of_a_server_or_a_screen() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        command = ["request", "ping", "--http", f"http://127.0.0.1:{nobody.getsockname()[1]}/mcp"]
+        loaded = modules_after(f"from workbench.cli import main\nmain({command})")
+    assert {"httpx", "httpcore"} <= loaded
+    assert not loaded & NOT_FOR_A_REQUEST
+
+
+def test_httpx_is_whole_for_whoever_else_uses_it() -> None:
+    loaded = modules_after("import workbench.wire.http, httpx._main")
+    assert "rich" in loaded
 
 
 def test_the_help_of_the_whole_program_loads_neither_the_screen_nor_the_wire() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import socket
 import ssl
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 
 from tests.servers.http_script import EVENTS, Asked, Wire, as_json, event, message, reply, serve_http, streams
 from tests.servers.http_script import RESULT as AGREED
@@ -17,7 +20,7 @@ from tests.wire.stage import MemorySink, running, until
 from workbench.core.frame import Channel
 from workbench.core.lifecycle import State
 from workbench.errors import ConnectionFailed
-from workbench.wire import http_requests
+from workbench.wire import http_clients
 
 pytestmark = pytest.mark.anyio
 
@@ -60,7 +63,7 @@ async def test_tls_to_a_port_that_does_not_speak_it_fails_at_that_step() -> None
 
 
 async def test_tls_that_never_begins_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_requests, "CONNECT", 0.5)
+    monkeypatch.setattr(http_clients, "CONNECT", 0.5)
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
         sink = MemorySink()
@@ -109,6 +112,72 @@ async def test_an_authority_of_the_environment_is_accepted(
         running(target_of(site.url)) as (connection, _),
     ):
         await connection.ready()
+
+
+@asynccontextmanager
+async def one_port(without: int, within: int) -> AsyncIterator[int]:
+    """A port that leads to one server without TLS and to another with it."""
+
+    async def come(client: SocketStream) -> None:
+        async with client, anyio.create_task_group() as group:
+            first = await client.receive()
+            async with await anyio.connect_tcp(
+                "127.0.0.1", within if first[0] == 0x16 else without
+            ) as server:
+                await server.send(first)
+                group.start_soon(carry, server, client)
+                await carry(client, server)
+                group.cancel_scope.cancel()
+
+    async def carry(one: SocketStream, other: SocketStream) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for piece in one:
+                await other.send(piece)
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    async with listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, come)
+        yield listener.extra(SocketAttribute.local_port)
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("vouched", [True, False])
+async def test_a_redirect_to_tls_asks_for_an_authority_like_any_other_url(
+    vouched: bool, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if vouched:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    def up(asked: Asked) -> bytes:
+        return reply(308, location=f"https://{asked.headers['host']}/mcp")
+
+    async with (
+        serve_http({"POST": up, "initialize": up}) as bare,
+        serve_http({}, tls=tls_of(certificate)) as secure,
+        one_port(bare.port, secure.port) as port,
+    ):
+        if vouched:
+            async with running(target_of(f"http://127.0.0.1:{port}/mcp")) as (connection, _):
+                await connection.ready()
+        else:
+            state, sentence = await fails(f"http://127.0.0.1:{port}/mcp")
+            assert state is State.UNREACHABLE
+            assert "certificate of 127.0.0.1" in sentence
+            assert secure.asked == []
+
+
+async def test_a_redirect_to_tls_is_not_followed_where_the_environment_forbids_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
+
+    def up(asked: Asked) -> bytes:
+        return reply(307, location=f"https://{asked.headers['host']}/mcp")
+
+    async with serve_http({"initialize": up}) as site:
+        state, sentence = await fails(site.url)
+    assert state is State.UNREACHABLE
+    assert "Check SSL_CERT_FILE" in sentence
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -255,13 +324,14 @@ async def test_a_proxy_that_cannot_be_reached_is_what_is_named(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"), [("SSL_CERT_FILE", "/no/such/file.pem"), ("ALL_PROXY", "gopher://127.0.0.1:1")]
+    ("scheme", "variable", "value"),
+    [("https", "SSL_CERT_FILE", "/no/such/file.pem"), ("http", "ALL_PROXY", "gopher://127.0.0.1:1")],
 )
 async def test_an_environment_that_cannot_be_used_is_named(
-    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+    scheme: str, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
-    state, sentence = await fails("http://127.0.0.1:9/mcp")
+    state, sentence = await fails(f"{scheme}://127.0.0.1:9/mcp")
     assert state is State.NOT_STARTED
     assert variable in sentence
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.wire.stage import MemorySink
+from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_errors import HttpFailed
 from workbench.wire.http_requests import Requests
 from workbench.wire.tap import Tap
@@ -34,12 +35,23 @@ class Breaking(httpx.AsyncBaseTransport):
         raise httpx.ReadError("broken")
 
 
+class Only(HttpClients):
+    """One client for every URL."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        super().__init__()
+        self._only = client
+
+    def of(self, url: httpx.URL) -> httpx.AsyncClient:  # noqa: ARG002 - the same for all
+        return self._only
+
+
 async def sent(*steps: str) -> tuple[list[bytes], MemorySink, bytes]:
     """Send a body over a connection that breaks: what went out, what was recorded, what came."""
     sink = MemorySink()
     transport = Breaking(*steps)
     async with httpx.AsyncClient(transport=transport) as client:
-        requests = Requests(client, httpx.URL("http://127.0.0.1/mcp"), Tap(sink, 1), sink.has_room)
+        requests = Requests(Only(client), httpx.URL("http://127.0.0.1/mcp"), Tap(sink, 1), sink.has_room)
         outgoing = requests.begin("POST", [("X-One", "1")], b"body")
         try:
             async with requests.answer(outgoing) as answer:
@@ -77,7 +89,7 @@ async def test_a_body_is_read_up_to_a_bound_and_no_further() -> None:
     sink = MemorySink()
     endless_answer = httpx.MockTransport(lambda _: httpx.Response(200, content=endless()))
     async with httpx.AsyncClient(transport=endless_answer) as client:
-        requests = Requests(client, httpx.URL("http://127.0.0.1/mcp"), Tap(sink, 1), sink.has_room)
+        requests = Requests(Only(client), httpx.URL("http://127.0.0.1/mcp"), Tap(sink, 1), sink.has_room)
         async with requests.answer(requests.begin("POST", [], b"body")) as answer:
             body, trouble = await answer.body(5000)
     assert len(body) == 5000

@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import anyio
-import httpx
 from anyio.abc import TaskGroup
 
 from workbench.config import Target
@@ -27,13 +26,14 @@ from workbench.core.actions import Send
 from workbench.core.frame import ANSWERS, Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import Event
+from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_errors import HttpFailed, Trouble
 from workbench.wire.http_events import Reading
 from workbench.wire.http_exchange import Answer
 from workbench.wire.http_listening import Listening
 from workbench.wire.http_posts import Post, given_up
 from workbench.wire.http_refusals import LONGEST_REFUSAL, denied, forgets_session, trouble_in
-from workbench.wire.http_requests import Requests, make_client
+from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import HttpSession
 from workbench.wire.http_target import basic_of, url_of
 from workbench.wire.stdio import LONGEST_LINE
@@ -67,7 +67,7 @@ class HttpTransport:
     ``over`` is never set by it: a server that cannot be reached now may be reached for the next call.
     """
 
-    def __init__(self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient) -> None:
+    def __init__(self, target: Target, tap: Tap, peer: Peer, clients: HttpClients) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._target = target
@@ -76,7 +76,7 @@ class HttpTransport:
         url = url_of(target)
         self._session = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
-        self._requests = Requests(client, bare, tap, self._has_room)
+        self._requests = Requests(clients, bare, tap, self._has_room)
         self._listening = Listening(self._requests, self._session, tap)
         self._posts: dict[str, Post] = {}
         self._begun = False
@@ -299,21 +299,18 @@ class HttpTransport:
 
 
 @asynccontextmanager
-async def open_http(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[HttpTransport]:
+async def open_http(
+    target: Target, tap: Tap, peer: Peer, clients: HttpClients
+) -> AsyncIterator[HttpTransport]:
     """Speak to a target's server; nothing is sent before the first ``send``. Raises ``NotStarted``."""
-    client = make_client()
+    transport = HttpTransport(target, tap, peer, clients)
     try:
-        transport = HttpTransport(target, tap, peer, client)
-        try:
-            async with anyio.create_task_group() as group:
-                transport.attend(group)
-                try:
-                    yield transport
-                finally:
-                    group.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await transport.end_session()
+        async with anyio.create_task_group() as group:
+            transport.attend(group)
+            try:
+                yield transport
+            finally:
+                group.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await client.aclose()
+            await transport.end_session()

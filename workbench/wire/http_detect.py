@@ -21,6 +21,7 @@ from workbench.core.jsonrpc import Decoded
 from workbench.core.methods import REVISIONS
 from workbench.core.probing import judge
 from workbench.wire.http import HttpTransport, open_http
+from workbench.wire.http_clients import http_clients
 from workbench.wire.http_errors import Trouble
 from workbench.wire.sse_client import SseTransport, sse_transport
 from workbench.wire.tap import Tap
@@ -67,7 +68,11 @@ def may_be_older(status: int, decoded: Decoded) -> bool:
 @asynccontextmanager
 async def open_detecting(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[DetectingTransport]:
     """Speak to a target's server, whichever transport it has. Raises ``NotStarted``."""
-    async with sse_transport(target, tap, peer) as sse, open_http(target, tap, peer) as http:
+    async with (
+        http_clients() as clients,
+        sse_transport(target, tap, peer, clients) as sse,
+        open_http(target, tap, peer, clients) as http,
+    ):
         yield DetectingTransport(http, sse, tap)
 
 

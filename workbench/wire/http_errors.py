@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
-
 from workbench.core.actions import error_sentence
 from workbench.core.jsonrpc import decode
+from workbench.wire.http_library import httpx
 
 #: How much of a body is told in a sentence (characters). All of it is in its frame.
 SNIPPET = 160

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import anyio
-import httpx
 
 from workbench.core.frame import Stream
 from workbench.wire.http_errors import HTTP_ERRORS, HttpFailed, Trouble, trouble_of
+from workbench.wire.http_library import httpx
 from workbench.wire.tap import Tap
 
 #: How long a reader waits before it asks again whether the sink has room (seconds).

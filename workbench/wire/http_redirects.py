@@ -9,9 +9,8 @@ answers no POST of this protocol.
 
 from __future__ import annotations
 
-import httpx
-
 from workbench.wire.http_errors import HttpFailed, Trouble, place_of
+from workbench.wire.http_library import httpx
 
 #: How many are followed in a row.
 MOST_REDIRECTS = 5

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
 
 import anyio
-import httpx
 
 from workbench.wire.command import NotStarted
-from workbench.wire.http_errors import HTTP_ERRORS, SNIPPET, HttpFailed, Trouble, place_of, trouble_of
+from workbench.wire.http_clients import HttpClients
+from workbench.wire.http_errors import HTTP_ERRORS, HttpFailed, Trouble, place_of, trouble_of
 from workbench.wire.http_exchange import Answer, Outgoing, plain
+from workbench.wire.http_library import httpx
 from workbench.wire.http_redirects import MOST_REDIRECTS, PERMANENT, REDIRECTS, follow
 from workbench.wire.tap import Tap
-
-#: How long reaching a host may take (seconds). Every other limit is the conversation's.
-CONNECT = 10.0
 
 #: How long closing a connection may take that is not read to its end (seconds).
 _CLOSING = 1.0
@@ -31,42 +27,16 @@ _CLOSING = 1.0
 Headers = Sequence[tuple[str, str]]
 
 
-def make_client() -> httpx.AsyncClient:
-    """A client that sends what it is told and nothing more. Proxies and authorities of the environment
-    are used; raises ``NotStarted`` where they cannot be."""
-    try:
-        return _client()
-    except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
-        why = f"HTTP cannot be set up the way the environment says ({str(error)[:SNIPPET]})."
-        step = "Check SSL_CERT_FILE and SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
-        raise NotStarted(why, step) from None
-
-
-def _client() -> httpx.AsyncClient:
-    try:
-        ours = version("mcp-workbench")
-    except PackageNotFoundError:
-        ours = "0"
-    return httpx.AsyncClient(
-        headers={"user-agent": f"mcp-workbench/{ours}", "accept-encoding": "gzip, deflate"},
-        # httpx looks into .netrc only when it is told to, and it is not.
-        trust_env=True,
-        follow_redirects=False,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        timeout=httpx.Timeout(None, connect=CONNECT),
-        # A stream may stay open as long as it likes, and no call waits for it.
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
-    )
-
-
 class Requests:
-    """Sends the requests of one connection to one URL, which only a permanent redirect changes."""
+    """Sends the requests of one connection to one URL, which only a permanent redirect changes.
 
-    def __init__(
-        self, client: httpx.AsyncClient, url: httpx.URL, tap: Tap, has_room: Callable[[], bool]
-    ) -> None:
+    Making it raises ``NotStarted`` where the environment does not let HTTP be used.
+    """
+
+    def __init__(self, clients: HttpClients, url: httpx.URL, tap: Tap, has_room: Callable[[], bool]) -> None:
         self.url = url
-        self._client = client
+        self._clients = clients
+        clients.of(url)
         self._tap = tap
         self._has_room = has_room
 
@@ -80,7 +50,7 @@ class Requests:
         encoded = [
             (name.encode("ascii"), value.encode("utf-8", "surrogateescape")) for name, value in headers
         ]
-        request = self._client.build_request(verb, url, headers=encoded, content=body)
+        request = self._clients.of(url).build_request(verb, url, headers=encoded, content=body)
         outgoing = Outgoing(self._tap, request, number)
         request.extensions["trace"] = outgoing.trace
         return outgoing
@@ -125,7 +95,10 @@ class Requests:
         if response.status_code in PERMANENT:
             self.url = url
         body = request.content if request.method == "POST" else None
-        return self._outgoing(request.method, url, headers, body, number)
+        try:
+            return self._outgoing(request.method, url, headers, body, number)
+        except NotStarted as failure:  # it leads to TLS, which was not needed before
+            raise HttpFailed(Trouble(failure.why, failure.next_step, "tls")) from None
 
     async def _send(self, outgoing: Outgoing) -> tuple[Outgoing, httpx.Response]:
         try:
@@ -144,7 +117,7 @@ class Requests:
 
     async def _sent(self, outgoing: Outgoing) -> httpx.Response:
         try:
-            response = await self._client.send(outgoing.request, stream=True)
+            response = await self._clients.of(outgoing.request.url).send(outgoing.request, stream=True)
         except HTTP_ERRORS as error:
             outgoing.closed()
             raise HttpFailed(trouble_of(outgoing.request.url, error)) from error

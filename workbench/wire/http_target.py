@@ -6,10 +6,9 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 
-import httpx
-
 from workbench.config import Target
 from workbench.wire.command import NotStarted
+from workbench.wire.http_library import httpx
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")

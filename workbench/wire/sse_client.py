@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
-import httpx
 from anyio.abc import TaskGroup
 
 from workbench.config import Target
@@ -22,11 +21,12 @@ from workbench.core.actions import Send
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import Decoded, decode
 from workbench.core.lifecycle import Event
+from workbench.wire.http_clients import HttpClients, http_clients
 from workbench.wire.http_errors import HttpFailed, Trouble, refused, unauthorized
 from workbench.wire.http_events import Reading
 from workbench.wire.http_exchange import Answer
 from workbench.wire.http_posts import Post
-from workbench.wire.http_requests import Requests, make_client
+from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import HttpSession
 from workbench.wire.http_target import basic_of, url_of
 from workbench.wire.sse_endpoint import lost_prefix
@@ -54,7 +54,7 @@ class SseTransport:
     ``over`` is never set by it: what ends the connection is told to the peer.
     """
 
-    def __init__(self, target: Target, tap: Tap, peer: Peer, client: httpx.AsyncClient) -> None:
+    def __init__(self, target: Target, tap: Tap, peer: Peer, clients: HttpClients) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._tap = tap
@@ -62,9 +62,9 @@ class SseTransport:
         url = url_of(target)
         self._headers = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
-        listening = Requests(client, bare, tap, self._has_room)
+        listening = Requests(clients, bare, tap, self._has_room)
         self._stream = EndpointStream(listening, self._headers, tap, self._received, self._lost)
-        self._messages = Requests(client, bare, tap, self._has_room)
+        self._messages = Requests(clients, bare, tap, self._has_room)
         self._posts: dict[str, Post] = {}
         self._before = anyio.Event()
         self._before.set()
@@ -213,26 +213,23 @@ class SseTransport:
 
 
 @asynccontextmanager
-async def sse_transport(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[SseTransport]:
+async def sse_transport(
+    target: Target, tap: Tap, peer: Peer, clients: HttpClients
+) -> AsyncIterator[SseTransport]:
     """The transport, which has not asked for anything yet. Raises ``NotStarted``."""
-    client = make_client()
-    try:
-        transport = SseTransport(target, tap, peer, client)
-        async with anyio.create_task_group() as group:
-            transport.attend(group)
-            try:
-                yield transport
-            finally:
-                group.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await client.aclose()
+    transport = SseTransport(target, tap, peer, clients)
+    async with anyio.create_task_group() as group:
+        transport.attend(group)
+        try:
+            yield transport
+        finally:
+            group.cancel_scope.cancel()
 
 
 @asynccontextmanager
 async def open_sse(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[SseTransport]:
     """Speak to a target's server; what is sent waits until the endpoint is known. Raises ``NotStarted``."""
-    async with sse_transport(target, tap, peer) as transport:
+    async with http_clients() as clients, sse_transport(target, tap, peer, clients) as transport:
         transport.start()
         yield transport
 

@@ -9,9 +9,8 @@ Source: "HTTP with SSE", 2024-11-05: the endpoint must be of the same origin.
 
 from __future__ import annotations
 
-import httpx
-
 from workbench.wire.http_errors import SNIPPET, Trouble, place_of
+from workbench.wire.http_library import httpx
 
 #: The longest URL that is taken (bytes).
 LONGEST = 8192

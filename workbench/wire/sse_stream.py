@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import anyio
-import httpx
 from anyio.abc import TaskGroup
 
 from workbench.core.frame import Channel, Direction, Ending, Kind
@@ -19,6 +18,7 @@ from workbench.core.jsonrpc import Decoded
 from workbench.core.sse import ServerEvent, SseParser
 from workbench.wire.http_errors import HttpFailed, Trouble, no_message, place_of, refused, unauthorized
 from workbench.wire.http_exchange import Answer
+from workbench.wire.http_library import httpx
 from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import GET, HttpSession
 from workbench.wire.sse_endpoint import endpoint_of
