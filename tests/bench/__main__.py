@@ -6,6 +6,7 @@ Exit status 1 if a figure that something is asked of misses it.
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from tests.bench import burst, connected, isolation, longline, roundtrip, start
@@ -24,6 +25,8 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"There is no benchmark {unknown[0]}; there are {', '.join(BENCHES)}.", file=sys.stderr)
         return 2
+    # What is installed was compiled once; what is started from a tree must not be compiled each time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     figures: list[Figure] = []
     for name in names:
         for figure in BENCHES[name]():
