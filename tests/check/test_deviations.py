@@ -209,6 +209,11 @@ FRAMES: list[tuple[str, list[str], list[str]]] = [
         ["server-info-missing", "cache-hint-missing"],
     ),
     ("22 draft codes", ["@ 2026-07-28", CALL, '< {"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"x"}}'], ["error-code-draft"]),
+    (
+        "22 progress from a client",
+        ["@ 2026-07-28", CALL, '> {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}'],
+        ["method-wrong-way"],
+    ),
     ("22 25c task", ["@ 2026-07-28", CALL, '< {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","task":{"taskId":"t"}}}'], ["task-in-old-shape"]),
 ]  # fmt: skip
 # 22, live: probing, versions and the Mcp-Name of more methods: tests/wire/test_eras.py, tests/wire/test_eras_http.py,

@@ -9,7 +9,7 @@ from workbench.check.watched import Hooks, Watched, inner
 from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
-from workbench.core.methods import METHODS, Method, exists_in, gate_of, has_capability
+from workbench.core.methods import METHODS, Method, exists_in, gate_of, goes, has_capability
 from workbench.core.peek import peek
 
 _CAPABILITIES = "Lifecycle: Capability negotiation"
@@ -168,7 +168,7 @@ class Methods:
     def _placed(self, row: Method) -> bool:
         """Whether the revision has the method and it goes this way; tells it if not."""
         watched = self._watched
-        if not (row.to_client if watched.from_server else row.to_server):
+        if not goes(row.name, watched.revision, not watched.from_server):
             watched.found(METHOD_WRONG_WAY, "/method", row.name)
             return False
         if watched.revision is not None and not exists_in(row.name, watched.revision):

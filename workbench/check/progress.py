@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from workbench.check.answers import MESSAGE_AFTER_CANCEL, other_type
-from workbench.check.rule import ALL, STATELESS, Rule
+from workbench.check.rule import ALL, Rule
 from workbench.check.watched import Hooks, Watched, brief
 from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Direction
@@ -101,18 +101,6 @@ PROGRESS_TOKEN_INVALID = Rule(
         '> {"jsonrpc":"2.0","id":8,"method":"tools/list","params":{"_meta":{"progressToken":1.5}}}',
     ),
 )
-PROGRESS_FROM_CLIENT = Rule(
-    "progress-from-client",
-    "error",
-    STATELESS,
-    _PROGRESS,
-    "The client reports progress; since 2026-07-28 only servers do.",
-    (
-        "@ 2026-07-28",
-        '> {"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"_meta":$META}}',
-        '> {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
-    ),
-)
 
 RULES = (
     PROGRESS_NOT_GROWING,
@@ -122,7 +110,6 @@ RULES = (
     PROGRESS_AFTER_ANSWER,
     PROGRESS_TOKEN_REUSED,
     PROGRESS_TOKEN_INVALID,
-    PROGRESS_FROM_CLIENT,
 )
 
 #: Tokens in use that are followed, and used ones that are remembered, on one connection.
@@ -171,8 +158,7 @@ class Progress:
     def _on_progress(self, told: Told) -> None:
         watched = self._watched
         if watched.modern and not watched.from_server:
-            watched.found(PROGRESS_FROM_CLIENT)
-            return
+            return  # ``method-wrong-way`` says all of it
         token = id_text(peek(told.message, "params", "progressToken"))
         asker = Direction.TO_SERVER if watched.from_server else Direction.TO_CLIENT
         key = (asker, brief(token))

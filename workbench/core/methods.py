@@ -27,11 +27,17 @@ LATEST_STATELESS = STATELESS_REVISIONS[-1]
 BATCH_REVISION = "2025-03-26"
 
 
+#: The methods of the tasks extension of 2026-07-28. Its requests need the extension, no capability.
+TASKS_EXTENSION_METHODS = frozenset(("tasks/get", "tasks/update", "tasks/cancel", "notifications/tasks"))
+
+
 class Method(NamedTuple):
     """One method of the protocol.
 
-    ``gate`` is the dotted capability it needs: the receiver's for a request, the sender's for a
-    notification; empty when it needs none. ``first`` and ``last`` are revisions, both inclusive.
+    ``to_server`` and ``to_client`` say who sends it, to whom, where there is a handshake or where
+    it came later; ``goes`` knows it for each revision. ``gate`` is the dotted capability it needs:
+    the receiver's for a request, the sender's for a notification; empty when it needs none.
+    ``first`` and ``last`` are revisions, both inclusive.
     """
 
     name: str
@@ -68,7 +74,7 @@ def _table() -> dict[str, Method]:
         ("tasks/result", True, both, "tasks", tasks, handshake),
         ("tasks/list", True, both, "tasks.list", tasks, handshake),
         ("tasks/cancel", True, both, "tasks.cancel", tasks, ""),
-        ("tasks/update", True, to_server, "tasks", modern, ""),
+        ("tasks/update", True, to_server, "", modern, ""),
         ("roots/list", True, to_client, "roots", "", ""),
         ("sampling/createMessage", True, to_client, "sampling", "", ""),
         ("elicitation/create", True, to_client, "elicitation", "2025-06-18", ""),
@@ -94,6 +100,17 @@ def _table() -> dict[str, Method]:
 
 #: Every method of every revision, by name.
 METHODS: Mapping[str, Method] = _table()
+
+#: What goes another way in the stateless era than before: to the server, to the client. A server asks
+#: nothing by itself there: what it asks is part of a result, and no message.
+_STATELESS_WAYS: Mapping[str, tuple[bool, bool]] = {
+    "roots/list": (False, False),
+    "sampling/createMessage": (False, False),
+    "elicitation/create": (False, False),
+    "notifications/progress": (False, True),
+    "tasks/get": (True, False),
+    "tasks/cancel": (True, False),
+}
 
 #: The listings and the member of the result that holds their items.
 LIST_METHODS: Mapping[str, str] = {
@@ -163,10 +180,13 @@ def name_of(method: str | None, params: Any) -> str | None:
 def gate_of(method: str, revision: str | None = None) -> str:
     """The dotted capability a method needs in a revision, empty when none (or unknown).
 
-    ``completion/complete`` needed none in 2024-11-05; the capability came with 2025-03-26.
+    ``completion/complete`` needed none in 2024-11-05; the capability came with 2025-03-26. What is
+    left of tasks in 2026-07-28 is an extension, which each request declares for itself.
     """
     row = METHODS.get(method)
     if row is None or (method == "completion/complete" and revision == REVISIONS[0]):
+        return ""
+    if method in TASKS_EXTENSION_METHODS and (revision or "") > LATEST_HANDSHAKE:
         return ""
     return row.gate
 
@@ -175,6 +195,18 @@ def exists_in(method: str, revision: str) -> bool:
     """Whether a revision defines a method. Revisions compare as text, so drafts fall between."""
     row = METHODS.get(method)
     return row is not None and row.first <= revision <= row.last
+
+
+def goes(method: str, revision: str | None, to_server: bool) -> bool:
+    """Whether a message of a method goes this way in a revision (``None``: that of a handshake that
+    is not known yet). Whether the revision has the method at all is ``exists_in``."""
+    row = METHODS.get(method)
+    if row is None:
+        return False
+    ways = (row.to_server, row.to_client)
+    if (revision or "") > LATEST_HANDSHAKE:
+        ways = _STATELESS_WAYS.get(method, ways)
+    return ways[0] if to_server else ways[1]
 
 
 def has_capability(capabilities: Any, dotted: str) -> bool:
