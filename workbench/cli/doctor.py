@@ -9,11 +9,10 @@ import click
 from workbench.cli import output
 from workbench.cli.live import json_option
 from workbench.cli.targets import TargetCommand, target_line
-from workbench.errors import EXIT_CONNECTION, EXIT_OK, ConnectionFailed
+from workbench.errors import EXIT_CONNECTION, EXIT_OK
 
 if TYPE_CHECKING:
     from workbench.config import Target
-    from workbench.core.view import ConnectionView
     from workbench.wire.diagnose import Step
 
 
@@ -45,77 +44,9 @@ def doctor(ctx: click.Context, as_json: bool) -> int:
 
 
 async def _walk(target: Target) -> list[Step]:
-    from workbench.wire.diagnose import FAILED, before_talking
+    from workbench.session.doctor import walk
 
-    steps = [step async for step in before_talking(target)]
-    if steps and steps[-1].verdict == FAILED:
-        return steps
-    return steps + await _talk(target)
-
-
-async def _talk(target: Target) -> list[Step]:
-    """Connect, list, and end; what the connection became is one step each."""
-    from workbench.session import Session
-    from workbench.wire.diagnose import FAILED, OK, Step
-
-    async with Session.open(record=False, origin="command") as session:
-        connection = session.connect(target, listing=False)
-        try:
-            await connection.ready()
-        except ConnectionFailed:
-            view = connection.view
-            words = [f" stderr: {text}" for _, text in view.stderr[-3:]]
-            return [
-                *_told(view),
-                Step(str(view.state).replace("_", " "), FAILED, view.why + "".join(words), view.next_step),
-            ]
-        view = connection.view
-        steps = [*_told(view), Step("handshake", OK, _agreed(view), seconds=_seconds(view))]
-        await connection.refresh()
-        steps += _lists(connection.view, connection.listings.failures)
-        await connection.close()
-        view = connection.view
-        ended = view.why or "ended in good order"
-        steps.append(Step("shutdown", FAILED if view.why else OK, ended, view.next_step))
-        return steps
-
-
-def _told(view: ConnectionView) -> list[Step]:
-    """The steps of the connection itself that are worth a line: how it was reached, redirected, probed."""
-    from workbench.wire.diagnose import NOTED, Step
-
-    worth = ("process", "redirect", "fallback", "era", "restart", "reconnect", "session")
-    return [Step(step.label, NOTED, step.detail) for step in view.steps if step.label in worth][:10]
-
-
-def _agreed(view: ConnectionView) -> str:
-    server = " ".join(str(view.server_info.get(key, "")) for key in ("name", "version")).strip()
-    return f"{server or 'a server without a name'}, revision {view.revision or 'unknown'}, {view.era} era"
-
-
-def _seconds(view: ConnectionView) -> float | None:
-    times = [step.mono_ns for step in view.steps]
-    return (times[-1] - times[0]) / 1e9 if times else None
-
-
-def _lists(view: ConnectionView, failures: dict[str, str]) -> list[Step]:
-    from workbench.core.methods import LIST_METHODS
-    from workbench.wire.diagnose import FAILED, OK, Step
-
-    counts = {
-        "tools/list": len(view.tools),
-        "resources/list": len(view.resources),
-        "resources/templates/list": len(view.templates),
-        "prompts/list": len(view.prompts),
-    }
-    steps: list[Step] = []
-    for method in LIST_METHODS:
-        if method in failures:
-            steps.append(Step(method, FAILED, failures[method], "Read the answer with probe."))
-        elif method in view.listed:
-            note = view.list_notes.get(method, "")
-            steps.append(Step(method, OK, f"{counts[method]} entries{', ' + note if note else ''}"))
-    return steps
+    return [step async for step in walk(target)]
 
 
 def _print(steps: list[Any]) -> None:

@@ -15,10 +15,11 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import NamedTuple
 
+from workbench.core.field import item_choices
 from workbench.core.formats import format_doubt
 from workbench.core.forms import Field, FieldKind, FormModel
 from workbench.core.jsonrpc import dumps, loads
-from workbench.core.jsontext import compact, kind_of, members, problem
+from workbench.core.jsontext import compact, elements, kind_of, members, problem
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"-?\d+(\.0+)?([eE]\+?\d+)?")
@@ -91,7 +92,7 @@ def encode(field: Field, entry: Entry) -> Encoded:
     if wrong is not None:
         at = f" (line {wrong.line}, column {wrong.column})" if "\n" in text else f" (column {wrong.column})"
         return Encoded(None, broken=f"is not JSON: {wrong.why}{at}")
-    return Encoded(text, doubt=_kind_doubt(field, text))
+    return Encoded(text, doubt=_kind_doubt(field, text) or _items_doubt(field, text))
 
 
 def arguments_text(form: FormModel, entries: Mapping[str, Entry]) -> str:
@@ -208,3 +209,23 @@ def _kind_doubt(field: Field, text: str) -> str:
         return ""
     names = " or ".join(str(name)[:20] for name in kinds[:4])
     return f"must be {names}, not {kind}"
+
+
+def _items_doubt(field: Field, text: str) -> str:
+    """What the schema of an array has against how many elements there are, and which."""
+    schema = field.schema
+    if not isinstance(schema, dict) or schema.get("type") != "array" or kind_of(text) != "array":
+        return ""
+    chosen = elements(text) or []
+    choices = item_choices(schema)
+    what = "elements" if choices is None else "chosen"
+    least, most = _limit(field, "minItems"), _limit(field, "maxItems")
+    if least is not None and len(chosen) < least:
+        return f"needs at least {least} {what}"
+    if most is not None and len(chosen) > most:
+        return f"takes at most {most} {what}"
+    known = None if choices is None else {choice.text for choice in choices}
+    other = next(
+        (part.text for part in chosen if known is not None and compact(part.text) not in known), None
+    )
+    return "" if other is None else f"has no choice {other[:40]}"

@@ -6,14 +6,13 @@ URLs). A form is flat: strings, numbers, booleans, one of several, and some of s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.arguments import encode, entry_of
 from workbench.core.field import Choice, Field, FieldKind, item_choices
 from workbench.core.forms import FormModel, form_of
 from workbench.core.jsonrpc import dumps, loads
-from workbench.core.jsontext import Part, compact, elements, kind_of, members
+from workbench.core.jsontext import kind_of, members
 
 #: What an elicitation can be answered with.
 ACTIONS = ("accept", "decline", "cancel")
@@ -104,21 +103,7 @@ def value_doubt(field: Field, text: str) -> str:
     kind = _JSON_KINDS.get(field.kind)
     if kind is not None and kind_of(text) != kind:
         return f"must be {field.kind.value}, not {kind_of(text)}"
+    if choices_of(field) is not None and kind_of(text) != "array":
+        return f"must be array, not {kind_of(text)}"
     encoded = encode(field, entry_of(field, text))
-    doubt = encoded.broken or encoded.doubt
-    if doubt or not isinstance(field.schema, dict) or field.schema.get("type") != "array":
-        return doubt
-    return _chosen_doubt(field.schema, choices_of(field), elements(text) or [])
-
-
-def _chosen_doubt(schema: dict[str, Any], choices: Sequence[Choice] | None, chosen: Sequence[Part]) -> str:
-    least, most = schema.get("minItems"), schema.get("maxItems")
-    if isinstance(least, int) and len(chosen) < least:
-        return f"needs at least {least} chosen"
-    if isinstance(most, int) and len(chosen) > most:
-        return f"takes at most {most} chosen"
-    if choices is None:
-        return ""
-    known = {choice.text for choice in choices}
-    other = next((part.text for part in chosen if compact(part.text) not in known), None)
-    return "" if other is None else f"has no choice {other[:40]}"
+    return encoded.broken or encoded.doubt

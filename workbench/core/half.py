@@ -73,6 +73,12 @@ class ClientHalf:
         """Requests of the peer that wait for an answer, oldest first: id (JSON text) -> method."""
         return self._asked.methods
 
+    def asked_during(self, id_text: str) -> Sequence[str]:
+        """The tools that run while an open request of the peer waits (the one it belongs to, where
+        that is known)."""
+        waiting = self._asked.open.get(id_text)
+        return () if waiting is None else waiting.question.during()
+
     def offers(self, method: str) -> bool:
         """Whether the server said that it has a method."""
         gate = gate_of(method, self.revision)

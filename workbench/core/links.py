@@ -6,7 +6,7 @@ with ``notifications/elicitation/complete`` that what was to be done there is do
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -88,6 +88,8 @@ class Links:
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, Link] = OrderedDict()
+        #: Those the server has said to be done, the last ones.
+        self.done: deque[Link] = deque(maxlen=MAX_TOLD)
 
     def __iter__(self) -> Iterator[Link]:
         return iter(list(self._open.values()))
@@ -100,7 +102,10 @@ class Links:
     def completed(self, params: Any) -> Link | None:
         """The link that a ``notifications/elicitation/complete`` ends; an unknown id is no link."""
         id = params.get("elicitationId") if isinstance(params, dict) else None
-        return self._open.pop(id, None) if isinstance(id, str) else None
+        link = self._open.pop(id, None) if isinstance(id, str) else None
+        if link is not None:
+            self.done.append(link)
+        return link
 
 
 def _hosts(links: list[Link]) -> str:

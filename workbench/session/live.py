@@ -154,6 +154,12 @@ class Session:
         for connection in self.current:
             connection.add_rule(rule, last=True)
 
+    def hold(self, method: str, on: bool = True) -> None:
+        """Have a method's requests wait for a user from now on, or no longer, on every connection."""
+        self.held = self.held | {method} if on else self.held - {method}
+        for connection in self.current:
+            connection.hold(self.held)
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call this with every ``Change`` from now on, in the session's loop; it must not block.
         Returns what ends that."""

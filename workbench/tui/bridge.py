@@ -9,11 +9,13 @@ with ``call_soon``, and changes come out as one merged message.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.jsonrpc import dumps
 from workbench.errors import WorkbenchError
-from workbench.tui.desk import Desk, Inquiry, Post, Prepared, Sign
+from workbench.tui.desk import Desk, Diagnosis, Inquiry, Opening, Post, Prepared, Sign
 from workbench.tui.runs import Run
 
 if TYPE_CHECKING:
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from workbench.config import Settings, Target
     from workbench.config.looking import Look
     from workbench.config.servers import FileServers
+    from workbench.core.actions import PeerRequest
+    from workbench.core.rules import Rule
     from workbench.core.view import ConnectionView
     from workbench.session import Change, SessionThread
     from workbench.wire.connection import Connection
+
+
+_ROOTS = "roots/list"
 
 
 class LiveDesk(Desk):
@@ -52,6 +59,9 @@ class LiveDesk(Desk):
         self._trouble = ""
         self._begun = False
         self._beginning = threading.Lock()
+        #: The servers' requests as they were when they came.
+        self._inquiries: dict[tuple[int, int, str], Inquiry] = {}
+        self._diagnoses: dict[int, Diagnosis] = {}
         self.failed = ""
 
     def start(self, post: Post) -> None:
@@ -148,14 +158,63 @@ class LiveDesk(Desk):
 
     @property
     def inbox(self) -> Sequence[Inquiry]:
-        waiting: list[Inquiry] = []
+        before, self._inquiries = self._inquiries, {}
         for connection in self._connections():
-            since = {request.id: request.started_ns for request in connection.view.peer_requests}
-            waiting += [
-                Inquiry(connection.number, id, asked.seq, asked.method, asked.params, since.get(id, 0))
-                for id, asked in list(connection.inbox.items())
-            ]
-        return sorted(waiting, key=lambda inquiry: inquiry.seq)
+            for id, asked in list(connection.inbox.items()):
+                key = (connection.number, asked.seq, id)
+                self._inquiries[key] = before.get(key) or self._inquiry(connection, id, asked)
+        return sorted(self._inquiries.values(), key=lambda inquiry: inquiry.seq)
+
+    def _inquiry(self, connection: Connection, id: str, asked: PeerRequest) -> Inquiry:
+        conversation = connection.conversation
+        return Inquiry(
+            connection.number,
+            id,
+            asked.seq,
+            asked.method,
+            asked.params,
+            time.monotonic(),
+            tuple(connection.during(id)),
+            dumps({"roots": conversation.policy.roots}),
+            conversation.era,
+        )
+
+    def gone(self, inquiry: Inquiry) -> str:
+        from workbench.core.lifecycle import OVER
+
+        connection = self._connection(inquiry.connection)
+        if connection is None or connection.state in OVER:
+            return "The connection ended before it was answered."
+        withdrawn = connection.dealings.withdrawn
+        if inquiry.id not in withdrawn:
+            return "It has been answered already."
+        reason = withdrawn[inquiry.id]
+        return f"The server took it back: {reason}" if reason else "The server took it back."
+
+    @property
+    def rules(self) -> Sequence[tuple[int, Rule]]:
+        return [(each.number, rule) for each in self._connections() for rule in each.target.rules]
+
+    @property
+    def openings(self) -> Sequence[Opening]:
+        found: list[Opening] = []
+        for connection in self._connections():
+            links = connection.dealings.links
+            found += [Opening(connection.number, link, True) for link in list(links.done)]
+            found += [Opening(connection.number, link, False) for link in links]
+        return found
+
+    def roots(self, number: int) -> Sequence[str]:
+        connection = self._connection(number)
+        roots = connection.conversation.policy.roots if connection is not None else ()
+        return [str(root.get("uri", "")) for root in roots]
+
+    @property
+    def holds_roots(self) -> bool:
+        return self._thread is not None and _ROOTS in self._thread.session.held
+
+    def diagnosis(self, number: int) -> Diagnosis | None:
+        return self._diagnoses.get(number)
 
     # What can be done.
 
@@ -253,3 +312,55 @@ class LiveDesk(Desk):
         connection = self._connection(number)
         if self._thread is not None and connection is not None:
             self._thread.submit(connection.refresh)
+
+    def add_rule(self, inquiry: Inquiry, rule: Rule) -> None:
+        connection = self._connection(inquiry.connection)
+        if self._thread is not None and connection is not None:
+            self._thread.call_soon(self._do_rule, connection.add_rule, rule)
+
+    def remove_rule(self, number: int, rule: Rule) -> None:
+        connection = self._connection(number)
+        if self._thread is not None and connection is not None:
+            self._thread.call_soon(self._do_rule, connection.remove_rule, rule)
+
+    def _do_rule(self, do: Callable[[Rule], None], rule: Rule) -> None:
+        do(rule)
+        self.changed()
+
+    def set_roots(self, number: int, texts: Sequence[str]) -> str:
+        from workbench.config.targets import root_of
+
+        connection = self._connection(number)
+        if self._thread is None or connection is None:
+            return "There is no connection."
+        try:
+            roots = [root_of(text) for text in texts]
+        except (ValueError, RuntimeError, OSError) as error:
+            return f"That is no folder and no URI ({error})."
+        self._thread.call_soon(connection.set_roots, roots)
+        return ""
+
+    def hold_roots(self, on: bool) -> None:
+        if self._thread is not None:
+            self._thread.call_soon(self._thread.session.hold, _ROOTS, on)
+
+    def diagnose(self, number: int) -> None:
+        connection = self._connection(number)
+        before = self._diagnoses.get(number)
+        if self._thread is None or connection is None or (before is not None and not before.over):
+            return
+        self._diagnoses[number] = Diagnosis()
+        self.changed()
+        self._thread.submit(self._do_diagnose, connection)
+
+    async def _do_diagnose(self, connection: Connection) -> None:
+        from workbench.session.doctor import walk
+
+        number = connection.number
+        try:
+            async for step in walk(connection.target):
+                self._diagnoses[number] = Diagnosis((*self._diagnoses[number].steps, step))
+                self.changed()
+        finally:
+            self._diagnoses[number] = self._diagnoses[number]._replace(over=True)
+            self.changed()

@@ -146,16 +146,29 @@ def _table() -> Iterator[Command]:
         own=True,
     )
     yield of(
+        "toggle",
+        "space",
+        "choose",
+        "Choose what is under the cursor, or no longer",
+        "several",
+        hint=85,
+        own=True,
+    )
+    yield of(
         "end_edit", "escape", "done", "End the edit: letters are commands again", "field", hint=70, own=True
     )
     # The inbox.
+    quiet = "field json line log text"
     yield of(
-        "decline",
+        "decline", "d", "decline", "Decline the request", "inbox live cancellable", avoids=quiet, hint=80
+    )
+    yield of(
+        "reject",
         "d",
-        "decline",
-        "Decline the request",
-        "inbox live item",
-        avoids="field json line log text",
+        "reject",
+        "Refuse the request with an error",
+        "inbox live refusable",
+        avoids=quiet,
         hint=80,
     )
     yield of(
@@ -163,9 +176,47 @@ def _table() -> Iterator[Command]:
         "c",
         "cancel",
         "Answer that the user cancelled",
-        "inbox live item",
-        avoids="field json line log text",
+        "inbox live cancellable",
+        avoids=quiet,
         hint=75,
+    )
+    yield of(
+        "answer_json",
+        "e",
+        "edit JSON",
+        "Write the whole answer as JSON",
+        "inbox live fillable",
+        avoids=quiet,
+        hint=60,
+    )
+    yield of(
+        "answer_editor",
+        "E",
+        "editor",
+        "Write the whole answer in $EDITOR",
+        "inbox live fillable",
+        avoids="line log text",
+        hint=30,
+    )
+    yield of(
+        "always",
+        "R",
+        "always so",
+        "Have a rule answer so from now on",
+        "inbox live asked",
+        avoids=quiet,
+        hint=70,
+    )
+    yield of("whole_request", "o", "open", "Open the request whole", "inbox asked", avoids=quiet, hint=50)
+    yield of(
+        "remove_rule", "d", "remove", "Let the rule answer no more", "inbox live rule", avoids=quiet, hint=80
+    )
+    yield of(
+        "hold_roots",
+        "",
+        "ask for roots",
+        "Ask before roots are told, or tell them at once",
+        "live connection",
     )
     # The frame log and a body.
     yield of("follow", "space", "follow", "Follow new frames, or stay here", "log", hint=80, own=True)
@@ -307,8 +358,24 @@ def _table() -> Iterator[Command]:
         "filter", "slash", "filter", "Show only what contains these words", "filter", avoids="text", hint=65
     )
     yield of(
-        "reconnect", "c", "connect again", "Connect to the same target again", "live connection", hint=35
+        "reconnect",
+        "c",
+        "connect again",
+        "Connect to the same target again",
+        "live connection",
+        avoids="asked",
+        hint=35,
     )
+    yield of(
+        "diagnose",
+        "D",
+        "find out why",
+        "Walk the steps of connecting one by one, and find the one that fails",
+        "live failed",
+        avoids="text",
+        hint=34,
+    )
+    yield of("roots", "R", "roots", "Change the roots; the server is told", "server live ready", hint=33)
     yield of(
         "new", "n", "new", "Connect to one more target", "live connection", avoids="text compared", hint=25
     )

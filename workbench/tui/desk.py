@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from workbench.config.inputs import Input
     from workbench.config.looking import Look
     from workbench.config.servers import FileServers
+    from workbench.core.links import Link
+    from workbench.core.rules import Rule
     from workbench.core.view import ConnectionView
     from workbench.store.reader import Reader
+    from workbench.wire.diagnose import Step
 
 Post = Callable[[Message], object]
 
@@ -49,14 +52,39 @@ class Prepared(NamedTuple):
 
 
 class Inquiry(NamedTuple):
-    """A request of a server that waits for the user."""
+    """A request of a server that waits for the user. ``id`` is the JSON text of its id, ``since`` when
+    it came (``time.monotonic``), ``during`` the calls it belongs to: the tool's name and the frame.
+    ``roots`` is what we would answer to ``roots/list`` (JSON text of the result). In an ``era`` that
+    has no errors for it, a request that is refused ends its call."""
 
     connection: int
     id: str
     seq: int
     method: str
     params: object
-    since_ns: int
+    since: float
+    during: tuple[tuple[str, int], ...] = ()
+    roots: str = '{"roots":[]}'
+    era: str = "legacy"
+
+    @property
+    def key(self) -> str:
+        return f"{self.connection}:{self.seq}:{self.id}"
+
+
+class Opening(NamedTuple):
+    """A URL that a server wants a person to open; ``done`` when it has said that this is done."""
+
+    connection: int
+    link: Link
+    done: bool
+
+
+class Diagnosis(NamedTuple):
+    """The steps of connecting once more by themselves, as far as they are known."""
+
+    steps: tuple[Step, ...] = ()
+    over: bool = False
 
 
 class Desk:
@@ -130,6 +158,33 @@ class Desk:
         """The servers' requests that wait, oldest first."""
         return ()
 
+    def gone(self, inquiry: Inquiry) -> str:
+        """Why a request does not wait any more, as a sentence."""
+        return "Nobody waits for an answer any more."
+
+    @property
+    def rules(self) -> Sequence[tuple[int, Rule]]:
+        """The rules that answer, each with its connection, in the order they are asked."""
+        return ()
+
+    @property
+    def openings(self) -> Sequence[Opening]:
+        """The URLs that servers want opened."""
+        return ()
+
+    def roots(self, number: int) -> Sequence[str]:
+        """The URIs of a connection's roots."""
+        return ()
+
+    @property
+    def holds_roots(self) -> bool:
+        """Whether ``roots/list`` waits for the user too."""
+        return False
+
+    def diagnosis(self, number: int) -> Diagnosis | None:
+        """What came of ``diagnose``, ``None`` if it was not asked for."""
+        return None
+
     @property
     def source(self) -> tuple[str, int | None] | None:
         """File and session to keep from, ``None`` when there is no file."""
@@ -175,3 +230,17 @@ class Desk:
     def answer(self, inquiry: Inquiry, result: str | None, error: tuple[int, str] | None = None) -> None: ...
 
     def refresh(self, number: int) -> None: ...
+
+    def add_rule(self, inquiry: Inquiry, rule: Rule) -> None:
+        """Let a rule answer on the inquiry's connection from now on, the inquiry first if it fits."""
+
+    def remove_rule(self, number: int, rule: Rule) -> None: ...
+
+    def set_roots(self, number: int, texts: Sequence[str]) -> str:
+        """Change the roots of a connection: folders or URIs. Returns a sentence when that cannot be."""
+        return ""
+
+    def hold_roots(self, on: bool) -> None: ...
+
+    def diagnose(self, number: int) -> None:
+        """Walk the steps of connecting to a connection's target, and find the one that fails."""

@@ -3,7 +3,7 @@ reads the desk."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -83,3 +83,16 @@ class Body(Message):
         self.body = body
         self.heads = heads
         self.findings = findings
+
+
+class Deciding(Message):
+    """Somebody is to choose one of some keys, in a question that stands above the status line: each
+    with what it says and what it does."""
+
+    def __init__(
+        self, question: str, lines: Sequence[str], choices: Sequence[tuple[str, str, Callable[[str], str]]]
+    ) -> None:
+        super().__init__()
+        self.question = question
+        self.lines = lines
+        self.choices = choices

@@ -244,7 +244,8 @@ class Connection:
         return self.call("resources/unsubscribe", dumps({"uri": uri}))
 
     def set_roots(self, roots: Sequence[Root]) -> None:
-        """Change what ``roots/list`` is answered with, and tell the server."""
+        """Change what ``roots/list`` is answered with, after connecting again too, and tell the server."""
+        self.target = self.target.model_copy(update={"roots": tuple(roots)})
         self.conversation.policy.roots = [plain(root) for root in roots]
         legacy = self.conversation.era == "legacy"
         if legacy and has_capability(self.conversation.capabilities, "roots.listChanged"):
@@ -266,6 +267,22 @@ class Connection:
             self._life.perform(actions)
             if actions:
                 self.dealings.answered(id_text, self._life.publisher.last_seq)
+
+    def remove_rule(self, rule: Rule) -> None:
+        """Let a rule answer no more."""
+        rules = tuple(each for each in self.target.rules if each != rule)
+        self.target = self.target.model_copy(update={"rules": rules})
+        self.conversation.policy.rules[:] = rules
+
+    def hold(self, methods: Collection[str]) -> None:
+        """Have requests of these methods wait for a user from now on, and no others."""
+        self.conversation.policy.held = frozenset(methods)
+
+    def during(self, id_text: str) -> Sequence[tuple[str, int]]:
+        """The calls during which a request of the inbox came: the tool's name and the frame."""
+        names = self.conversation.asked_during(id_text)
+        seqs = {call.name: call.request_seq for call in list(self.calls.values())}
+        return [(name, seqs.get(name, 0)) for name in names]
 
     async def list(self, method: str) -> list[dict[str, Any]]:
         """All items of a listing, page by page, with a guard against pages that lead nowhere.

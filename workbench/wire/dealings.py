@@ -25,6 +25,7 @@ from workbench.core.actions import (
     Send,
     Settled,
 )
+from workbench.core.inflight import keep
 from workbench.core.links import Links, link_of, links_of
 from workbench.wire.calls import Call
 from workbench.wire.tap import Tap
@@ -52,7 +53,7 @@ class Dealings:
     """``calls`` are our requests that run, by id. ``inbox`` holds the server's requests that wait
     for a user, by the JSON text of their id. ``remarks`` are sentences about what was done without
     asking anybody. ``subscribed`` are the URIs of the resources we subscribed to, ``links`` the URLs
-    that the server wants opened.
+    that the server wants opened. ``withdrawn`` holds why the server took requests back, by their id.
     ``changed(what, seq)`` is told of ``call`` and ``inbox``."""
 
     def __init__(self, tap: Tap, changed: Callable[[str, int], None]) -> None:
@@ -61,6 +62,7 @@ class Dealings:
         self.remarks: deque[str] = deque(maxlen=KEPT)
         self.subscribed: dict[str, None] = {}
         self.links = Links()
+        self.withdrawn: OrderedDict[str, str | None] = OrderedDict()
         self.tasks: Tasks | None = None
         self._tap = tap
         self._changed = changed
@@ -77,6 +79,7 @@ class Dealings:
         elif isinstance(action, PeerRequest):
             self._peer_asked(action)
         elif isinstance(action, PeerCancelled):
+            keep(self.withdrawn, action.id, action.reason, KEPT)
             self.answered(action.id, action.seq)
         elif isinstance(action, Remarked):
             self.remark(action.text, action.id)

@@ -12,7 +12,8 @@ from workbench.core.http_story import masked, stream_words
 from workbench.core.lifecycle import State, group
 from workbench.core.view import ConnectionView, OpenStream, Step
 from workbench.tui import figures
-from workbench.tui.desk import Desk
+from workbench.tui.desk import Desk, Diagnosis
+from workbench.tui.diagnosed import diagnosis_lines
 from workbench.tui.lines import Bit, Line, Lines, wrapped
 from workbench.tui.marks import Marks, marks_of
 from workbench.tui.palette import Role
@@ -40,13 +41,16 @@ class ServerPane(Pane):
 
     def show(self, view: ConnectionView | None) -> None:
         super().show(view)
-        seen = _face(view)
+        diagnosis = self.desk.diagnosis(view.number) if view is not None else None
+        seen = (_face(view), diagnosis)
         if seen == self._seen:
             return
         self._seen = seen
         marks = marks_of(self)
         live = self.desk.live
-        self.lines.lay(lambda width: list(_story(view, width, marks, live)) if view is not None else [])
+        self.lines.lay(
+            lambda width: list(_story(view, width, marks, live, diagnosis)) if view is not None else []
+        )
 
     def start(self) -> None:
         self.lines.focus()
@@ -59,7 +63,9 @@ class ServerPane(Pane):
             return None
         told = "\n".join(
             "".join(bit.text for bit in line).rstrip()
-            for line in _story(self.current, 200, marks_of(self), self.desk.live)
+            for line in _story(
+                self.current, 200, marks_of(self), self.desk.live, self.desk.diagnosis(self.current.number)
+            )
         )
         return "lifecycle", told.encode("utf-8", "surrogateescape")
 
@@ -71,8 +77,13 @@ def _face(view: ConnectionView | None) -> object:
     return (view.number, told, view.streams, view.session, view.session_id, view.era_found, view.reconnects)
 
 
-def _story(view: ConnectionView, width: int, marks: Marks, live: bool) -> Iterator[Line]:
+def _story(
+    view: ConnectionView, width: int, marks: Marks, live: bool, diagnosis: Diagnosis | None
+) -> Iterator[Line]:
     yield from _summary(view, width, marks, live)
+    if diagnosis is not None:
+        yield []
+        yield from diagnosis_lines(diagnosis, width, marks)
     yield []
     yield from _steps(view.steps, width, marks)
     yield []
@@ -104,7 +115,9 @@ def _summary(view: ConnectionView, width: int, marks: Marks, live: bool) -> Iter
         for row in wrapped(view.next_step, width - 5, 3) if view.next_step else ():
             yield [Bit("   "), Bit(row, "text")]
         if live:
-            yield [Bit("   "), Bit("c", "text"), Bit(" connects again", "quiet")]
+            keys = [Bit("   "), Bit("c", "text"), Bit(" connects again", "quiet")]
+            find = [Bit("   "), Bit("D", "text"), Bit(" finds out which step fails", "quiet")]
+            yield [*keys, *(find if group(view.state) == "failed" else ())]
 
 
 def _steps(steps: Sequence[Step], width: int, marks: Marks) -> Iterator[Line]:

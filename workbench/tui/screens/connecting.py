@@ -57,6 +57,31 @@ class Connecting(Part):
         if self.view is not None:
             self.desk.refresh(self.view.number)
 
+    def do_diagnose(self) -> None:
+        """Walk the steps of connecting by themselves, and show them where the connection is told."""
+        if self.view is not None:
+            self.desk.diagnose(self.view.number)
+            self.show_pane("server")
+
+    def do_roots(self) -> None:
+        view = self.view
+        if view is None:
+            return
+
+        def answer(text: str) -> str:
+            wrong = self.desk.set_roots(view.number, text.split())
+            if not wrong:
+                self.say(f"{view.name} has {_counted(len(text.split()))}")
+            return wrong
+
+        about = "Folders and URIs, with blanks between them (%20 is a blank); the server is told."
+        self.query_one(Ask).ask("roots", answer, about=about, text=" ".join(self.desk.roots(view.number)))
+
+    def do_hold_roots(self) -> None:
+        held = not self.desk.holds_roots
+        self.desk.hold_roots(held)
+        self.say("servers that ask for roots wait for you now" if held else "roots are told at once again")
+
     def do_cancel(self) -> None:
         """Cancel the newest call of the connection in view."""
         view = self.view
@@ -78,3 +103,7 @@ class Connecting(Part):
             return ""
 
         self.query_one(Ask).ask("level", answer, about=", ".join(LOG_LEVELS), ghost="its beginning is enough")
+
+
+def _counted(roots: int) -> str:
+    return "no roots" if not roots else "one root" if roots == 1 else f"{roots} roots"

@@ -24,4 +24,6 @@ def focus_words(focused: Widget | None) -> set[str]:
     words = {_FOCUS[name]} if name in _FOCUS else set()
     if words == {"form"} and getattr(focused, "editing", False):
         words.add("field")
+        if getattr(focused, "choosing", False):
+            words.add("several")
     return words

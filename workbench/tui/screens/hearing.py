@@ -6,7 +6,7 @@ from textual import on
 
 from workbench.tui.ask import Ask
 from workbench.tui.detail import Detail
-from workbench.tui.messages import Kept, Said, Show
+from workbench.tui.messages import Deciding, Kept, Said, Show
 from workbench.tui.screens.keys import Keys
 from workbench.tui.strip import ConnectionStrip
 from workbench.tui.tab_line import TabLine
@@ -25,6 +25,12 @@ class Hearing(Keys):
     def _show(self, message: Show) -> None:
         message.stop()
         self.show_body(message.title, message.body)
+
+    @on(Deciding)
+    def _deciding(self, message: Deciding) -> None:
+        message.stop()
+        self.query_one(Ask).decide(message.question, message.lines, message.choices)
+        self.hints()
 
     @on(FrameLog.Opened)
     def _frame_opened(self, message: FrameLog.Opened) -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 
-from workbench.core.lifecycle import State
+from workbench.core.lifecycle import State, group
 from workbench.tui.ask import Ask
 from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
 from workbench.tui.detail import Detail
@@ -46,6 +46,8 @@ class Keys(Sending):
             words.add("connection")
             if view.state is State.READY:
                 words.add("ready")
+            elif group(view.state) == "failed":
+                words.add("failed")
             if desk.runs.open(view.number):
                 words.add("running")
         if desk.source is not None and desk.height:

@@ -58,6 +58,9 @@ class Part(Screen[None]):
     def look(self) -> None:
         """Show everything as it is now."""
 
+    def show_pane(self, name: str) -> None:
+        """Show a pane and take the focus there."""
+
     def hints(self) -> None:
         """Show the keys that work now."""
 

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from workbench.tui.widgets.form_fields import FormFields
+from workbench.tui.widgets.form_state import takes_several
 
 
 class FieldKeys(FormFields, can_focus=True):
@@ -41,6 +42,12 @@ class FieldKeys(FormFields, can_focus=True):
     @property
     def editing(self) -> bool:
         return self.state is not None and self.state.edit is not None
+
+    @property
+    def choosing(self) -> bool:
+        """Whether space chooses, one of several and more."""
+        field = self.state.field if self.state is not None and self.editing else None
+        return field is not None and takes_several(field)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "done":

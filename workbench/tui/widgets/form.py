@@ -10,6 +10,7 @@ is no JSON at all keeps fields from being sent. By hand (``e``), anything goes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -25,6 +26,19 @@ from workbench.tui.widgets.json_area import MAX_EDITED, JsonArea
 
 #: Makes what is sent (JSON text) of the arguments (JSON text).
 Sent = Callable[[str], str]
+
+#: The arguments (JSON text) within what is sent (JSON text); ``None`` if fields cannot show it.
+Read = Callable[[str], str | None]
+
+#: What is wrong with what would be sent, as sentences without full stops.
+Check = Callable[[str], list[str]]
+
+
+class Kept(NamedTuple):
+    """A form as it was left."""
+
+    state: FormState
+    raw: str | None
 
 
 class Form(Vertical):
@@ -68,6 +82,9 @@ class Form(Vertical):
         self._raw: str | None = None
         self._warned: str | None = None
         self._sent: Sent | None = None
+        self._read: Read | None = None
+        self._check: Check | None = None
+        self._untouched = ""
 
     def compose(self) -> ComposeResult:
         yield JsonArea()
@@ -78,25 +95,42 @@ class Form(Vertical):
 
     # What goes down.
 
-    def set_form(self, model: FormModel, text: str | None = None, *, sent: Sent | None = None) -> None:
-        """Show a form, filled in from arguments if ``text`` (JSON) is given. A model without
-        fields but with a reason opens as JSON. ``sent`` makes what goes out of the arguments,
-        where that is more than they are: the wire line shows it."""
+    def set_form(
+        self,
+        model: FormModel,
+        text: str | None = None,
+        *,
+        sent: Sent | None = None,
+        read: Read | None = None,
+        check: Check | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        """Show a form, filled in from arguments if ``text`` (JSON) is given, or as it was ``kept``. A
+        model without fields but with a reason opens as JSON. ``sent`` makes what goes out of the
+        arguments, where that is more than they are: the wire line shows it. With ``read``, its way
+        back, all of that is written by hand, not the arguments alone. ``check`` looks at what would
+        be sent."""
         self._model = model
-        self._sent = sent
+        self._sent, self._read, self._check = sent, read, check
         self._warned = None
+        if kept is not None:
+            self._state, self._raw = kept
+            self._show()
+            return
         entries = entries_of(model, text) if text is not None and not model.reason else None
         self._state = FormState(model, entries)
         self._raw = None
         if model.reason:
-            self._raw = safe_json(pretty(text if text is not None else model.skeleton))
+            begun = text if text is not None else model.skeleton
+            self._raw = safe_json(pretty(begun if sent is None or read is None else sent(begun)))
         elif text is not None and entries is None:
             self._raw = safe_json(pretty(text))
+        self._untouched = self.sent
         self._show()
 
     def set_text(self, text: str) -> None:
         """Take arguments written elsewhere: into the fields if they can show them, else as JSON."""
-        entries = None if self._model.reason or self._raw is not None else entries_of(self._model, text)
+        entries = None if self._model.reason or self._raw is not None else self._entries(text)
         if entries is None:
             self._raw = safe_json(text)
         else:
@@ -122,6 +156,39 @@ class Form(Vertical):
         return one_line(self._raw)
 
     @property
+    def sent(self) -> str:
+        """What goes out: the arguments, or what is made of them."""
+        whole = self._sent is None or (self._raw is not None and self._read is not None)
+        return self.wire if whole or self._sent is None else self._sent(self.wire)
+
+    @property
+    def needs(self) -> int:
+        """The rows it would take."""
+        area = self.query_one(JsonArea)
+        fields = int(self.query_one(FieldKeys).virtual_size.height)
+        return fields + (area.document.line_count + 1 if self._raw is not None else 0)
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with what would be sent, as sentences without full stops."""
+        wrong = None
+        if self._raw is None:
+            wrong = self._state.first_wrong(doubtful=False) or self._state.first_wrong(doubtful=True)
+        if wrong is not None:
+            return [wrong[1].rstrip(".")]
+        return self._check(self.sent) if self._check is not None else []
+
+    @property
+    def kept(self) -> Kept:
+        """What was filled in so far, to be shown again with ``set_form``."""
+        return Kept(self._state, self._raw)
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything was filled in since the form was set."""
+        return self.sent != self._untouched
+
+    @property
     def by_hand(self) -> bool:
         return self._raw is not None
 
@@ -133,13 +200,23 @@ class Form(Vertical):
     @property
     def text(self) -> str:
         """The arguments to hand to an editor."""
-        return self._raw if self._raw is not None else pretty(self._state.wire)
+        return self._raw if self._raw is not None else pretty(self._whole)
 
     @property
     def model(self) -> FormModel:
         return self._model
 
     # Inside.
+
+    @property
+    def _whole(self) -> str:
+        """What is written by hand: the arguments, or all that goes out."""
+        return self._state.wire if self._read is None else self.sent
+
+    def _entries(self, text: str) -> dict[str, Entry] | None:
+        """The entries that what was written by hand comes to."""
+        arguments = text if self._read is None else self._read(text)
+        return None if arguments is None else entries_of(self._model, arguments)
 
     def _fill(self, entries: dict[str, Entry]) -> None:
         """The same fields with other values; a member that is not among them is absent."""
@@ -167,16 +244,16 @@ class Form(Vertical):
 
     def _update(self) -> None:
         fields = self.query_one(FieldKeys)
-        fields.wire = self.wire if self._sent is None else self._sent(self.wire)
+        fields.wire = self.sent
         fields.note = self._note()
         fields.update()
         self.post_message(self.Changed(self))
 
     def _note(self) -> str:
         if self._raw is None:
-            if not self._model.fields:
-                return ""
             return self._warning if self._warned == self.wire else ""
+        if self._warned == self.wire:
+            return self._warning
         if len(self._raw) > MAX_EDITED:
             return "The arguments are too long to be edited here: E opens them in your editor."
         wrong = problem(self._raw)
@@ -218,12 +295,12 @@ class Form(Vertical):
     def toggle(self) -> None:
         """From fields to JSON by hand, and back where fields can show what was written."""
         if self._raw is None:
-            self._raw = safe_json(pretty(self._state.wire))
+            self._raw = safe_json(pretty(self._whole))
             self._state.end()
             self._show()
             self.query_one(JsonArea).focus()
             return
-        entries = None if self._model.reason else entries_of(self._model, self._raw)
+        entries = None if self._model.reason else self._entries(self._raw)
         if entries is None:
             self.screen.focus_previous()
             return
@@ -233,7 +310,7 @@ class Form(Vertical):
         self.query_one(FieldKeys).focus()
 
     def _send(self) -> None:
-        if self._raw is None and not self._may_send():
+        if (self._raw is None and not self._may_send()) or not self._checked():
             return
         self._warned = None
         self.post_message(self.Submitted(self, self.wire))
@@ -250,6 +327,17 @@ class Form(Vertical):
         self._point_at(doubt[0], f"{doubt[1]} Enter once more sends it as it is.")
         return False
 
+    def _checked(self) -> bool:
+        """Whether what would be sent is right, or was told to be wrong and is wanted all the same."""
+        faults = self._check(self.sent) if self._check is not None else []
+        if not faults or self._warned == self.wire:
+            return True
+        key = "ctrl+r" if self._raw is not None else "Enter"
+        self._warning = f"{_sentence(faults)} {key} once more sends it as it is."
+        self._warned = self.wire
+        self._update()
+        return False
+
     def _point_at(self, place: int, sentence: str) -> None:
         editing = self._state.edit is not None
         self._state.end()
@@ -259,6 +347,11 @@ class Form(Vertical):
         self._warning = sentence
         self._warned = self.wire
         self._update()
+
+
+def _sentence(faults: list[str]) -> str:
+    told = "; ".join(faults)
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from workbench.core.arguments import Presence
 from workbench.core.forms import Field
 from workbench.tui.safe import safe_cut
 from workbench.tui.widgets.form_lines import Line, lines_of, rows_of
-from workbench.tui.widgets.form_state import FormState, choices_of
+from workbench.tui.widgets.form_state import FormState, choices_of, takes_several
 from workbench.tui.widgets.frame_columns import Pen
 from workbench.tui.widgets.line_list import TEXT, LineView
 
@@ -94,6 +94,13 @@ class FormFields(LineView):
             self.scroll_line(at)
         elif last >= self.top + self.room:
             self.scroll_line(min(at, last - self.room + 1))
+            # Where not even its choices fit below a field, the one under the hand is in view.
+            picked = next(
+                (row for row in range(at, last + 1) if self._lines[row] == Line("choice", state.picked or 0)),
+                at,
+            )
+            if picked >= self.top + self.room:
+                self.scroll_line(picked - self.room + 1)
 
     def field_at(self, y: int) -> int | None:
         """The place of the field that a row of the view belongs to."""
@@ -203,6 +210,10 @@ class FormFields(LineView):
         pen.blank(self._value_at - 2)
         pen.cell(self.marks.cursor if picked else "", 1, "accent", gap=1)
         room = max(width - self._value_at - 1, 4)
+        field = state.field
+        if field is not None and takes_several(field):
+            pen.cell(self.marks.ok if choice.text in state.chosen(field) else "", 1, "ok", gap=1)
+            room -= 2
         title = safe_cut(choice.title, room, self.marks.ellipsis)
         pen.cell(title, cell_len(title), "text" if picked else "quiet")
         if choice.text not in (choice.title, f'"{choice.title}"'):

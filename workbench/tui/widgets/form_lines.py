@@ -40,8 +40,9 @@ def lines_of(state: FormState, focused: bool) -> list[Line]:
             lines.append(Line("wrong", place, f"{field.name} {wrong}."))
         if place != state.current or not focused:
             continue
-        if field.why or field.description:
-            lines.append(Line("about", place, _about(field)))
+        about = _about(field)
+        if about:
+            lines.append(Line("about", place, about))
         if state.edit is not None and choices_of(field):
             lines += _choices(state, place)
     return lines
@@ -60,7 +61,9 @@ def _choices(state: FormState, place: int) -> list[Line]:
 
 
 def _about(field: Field) -> str:
-    parts = [f"JSON, because {field.why}." if field.why else "", field.description.strip()]
+    title = field.title.strip()
+    titled = f"{title}." if title and title not in (field.name, field.description.strip()) else ""
+    parts = [titled, f"JSON, because {field.why}." if field.why else "", field.description.strip()]
     return " ".join(part for part in parts if part)
 
 

@@ -19,7 +19,9 @@ from workbench.core.arguments import (
     title_of,
     value,
 )
+from workbench.core.field import item_choices
 from workbench.core.forms import Choice, Field, FieldKind, FormModel
+from workbench.core.jsontext import compact, elements
 from workbench.tui.widgets.line_edit import LineEdit
 
 _BOOLEANS = (Choice("true", "true"), Choice("false", "false"))
@@ -90,7 +92,7 @@ class FormState:
         entry = self._before = self.entry(field)
         if choices_of(field):
             self.edit = LineEdit()
-            self.picked = self._place(entry)
+            self.picked = 0 if takes_several(field) else self._place(entry)
         else:
             self.edit = LineEdit(entry.text if entry.presence is Presence.VALUE else "")
 
@@ -104,6 +106,9 @@ class FormState:
         if field is None or edit is None:
             return False
         was = edit.text
+        if key == "space" and takes_several(field):
+            self._toggle(field)
+            return True
         if key in ("backspace", "ctrl+h") and not was:
             self.entries[field.name] = ABSENT
             self._before = ABSENT
@@ -130,8 +135,24 @@ class FormState:
         if not 0 <= place < len(matches):
             return False
         self.picked = place
-        self.entries[field.name] = value(matches[place].text)
+        if not takes_several(field):
+            self.entries[field.name] = value(matches[place].text)
         return True
+
+    def chosen(self, field: Field) -> list[str]:
+        """What is chosen in a field that takes several: JSON texts."""
+        entry = self.entry(field)
+        parts = elements(entry.text) if entry.presence is Presence.VALUE else None
+        return [compact(part.text) for part in parts or ()]
+
+    def _toggle(self, field: Field) -> None:
+        """Choose what is under the hand, or no longer; what is chosen keeps the order of the schema."""
+        matches = self.matches()
+        if self.picked is None or not self.picked < len(matches):
+            return
+        chosen = set(self.chosen(field)) ^ {matches[self.picked].text}
+        texts = [choice.text for choice in choices_of(field) if choice.text in chosen]
+        self.entries[field.name] = value(f"[{','.join(texts)}]")
 
     def matches(self) -> tuple[Choice, ...]:
         """The choices that contain what was typed."""
@@ -170,6 +191,9 @@ class FormState:
         entry = self.entry(field)
         if entry.presence is not Presence.VALUE:
             return ""
+        if takes_several(field):
+            titles = {choice.text: choice.title for choice in choices_of(field)}
+            return ", ".join(titles.get(text, text) for text in self.chosen(field)) or entry.text
         return title_of(field, entry.text) if choices_of(field) else entry.text
 
     def _some_value(self, field: Field) -> Entry:
@@ -182,6 +206,9 @@ class FormState:
         return value(empty if field.kind is FieldKind.JSON else "")
 
     def _typed(self, field: Field, text: str) -> None:
+        if takes_several(field):
+            self.picked = 0 if self.matches() else None
+            return
         if choices_of(field):
             matches = self.matches()
             if text and matches:
@@ -205,4 +232,11 @@ class FormState:
 
 def choices_of(field: Field) -> tuple[Choice, ...]:
     """What a field is chosen from, empty for one that is typed."""
+    if takes_several(field):
+        return item_choices(field.schema) or ()
     return _BOOLEANS if field.kind is FieldKind.BOOLEAN else field.choices
+
+
+def takes_several(field: Field) -> bool:
+    """Whether any number of its choices make the value: an array of them."""
+    return field.kind is FieldKind.JSON and item_choices(field.schema) is not None
