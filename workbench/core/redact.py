@@ -120,6 +120,13 @@ class Redactor:
         self._look_out(value, label_of(where, name))
         return True
 
+    def behind(self, number: int) -> str | None:
+        """The secret that a placeholder of this redactor stands for, ``None`` for none of its own."""
+        for secret, known in list(self._numbers.items()):
+            if known == number:
+                return secret.decode("utf-8", "surrogateescape")
+        return None
+
     def header(self, name: str, value: str) -> str:
         """The value of an HTTP header without the secrets in it."""
         body = value.encode("utf-8", "surrogateescape")

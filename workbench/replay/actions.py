@@ -9,13 +9,42 @@ from workbench.core.frame import Ending
 
 class Send(NamedTuple):
     """Write a body to the client. ``seq`` is the recorded frame it is made from, 0 if it is ours;
-    ``part`` of ``parts`` is its place in the batch it was recorded in."""
+    ``part`` of ``parts`` is its place in the batch it was recorded in. ``stream`` is the stream of the
+    live request it belongs to, 0 for the client's own, and ``status`` the HTTP status of an answer."""
 
     body: bytes
     ending: Ending = Ending.LF
     seq: int = 0
     part: int = 0
     parts: int = 1
+    stream: int = 0
+    status: int = 200
+
+
+class Reply(NamedTuple):
+    """Answer what brought a stream with an HTTP status and a body that is no message, as recorded.
+    ``media`` is its content type."""
+
+    stream: int
+    status: int
+    body: bytes
+    media: str
+    seq: int
+
+
+class HangUp(NamedTuple):
+    """End a stream as it stands. ``retry`` is how long the client is told to wait before it takes the
+    stream up again (milliseconds), 0 if it is not told."""
+
+    stream: int
+    retry: int
+    seq: int
+
+
+class Gone(NamedTuple):
+    """Know the client's session no more, as the recorded server did."""
+
+    seq: int
 
 
 class Stderr(NamedTuple):
@@ -39,4 +68,29 @@ class Exit(NamedTuple):
     seq: int = 0
 
 
-Action = Send | Stderr | Eof | Exit
+Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone
+
+
+class Connect(NamedTuple):
+    """Reach a server for a recorded connection."""
+
+    connection: int
+
+
+class Write(NamedTuple):
+    """Write a body to the server of a connection. ``seq`` is the recorded frame it is made from, 0 if
+    it is ours. ``cancels`` is the id (JSON text) of the request it gives up."""
+
+    connection: int
+    body: bytes
+    seq: int = 0
+    cancels: str | None = None
+
+
+class Leave(NamedTuple):
+    """End a connection, as the recorded client did."""
+
+    connection: int
+
+
+ClientAction = Connect | Write | Leave

@@ -1,25 +1,24 @@
-"""Values that the server half was given and used later: the live one is put where the recorded one stood.
+"""Values that the replayed half was given and used later: the live one is put where the recorded one stood.
 
-They come from where live and recorded client may differ: its answers to
-questions (roots, elicited content, sampled text), and the params of requests
-when not all of them are compared. Task ids, cursors, ``requestState`` and
+For a mock server they come from where live and recorded client may differ: its
+answers to questions (roots, elicited content, sampled text), and the params of
+requests when not all of them are compared. For a mock client they come from
+the answers of the server. Task ids, cursors, ``requestState`` and
 elicitation ids are always followed, from a member of that kind to members of
 that kind. Any other string is followed only as a whole and only where it can be
 told from chance: at least ``MIN_LENGTH`` characters with a digit, or a URI; in
-nothing the server had sent before, and no name of a listed item.
+nothing the replayed half had sent before, and no name of a listed item.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
 
 from workbench.core.jsonrpc import loads
 from workbench.core.methods import LIST_METHODS
-from workbench.replay.cues import ANSWER, Script
-from workbench.replay.spans import member
 
 #: Shorter strings are not followed: they stand in too many places by chance.
 MIN_LENGTH = 12
@@ -38,23 +37,39 @@ _KEYED = re.compile(
 )
 
 
+class Half(Protocol):
+    """A recorded half of a conversation, which is replayed."""
+
+    def first(self, forms: Iterable[bytes]) -> int | None:
+        """The seq of the first frame of this half that holds one of these texts."""
+        ...
+
+    def listings(self) -> Iterable[tuple[str, bytes]]:
+        """The recorded results of listings, whichever half sent them: method and JSON text."""
+        ...
+
+
 class Correlations:
     """The recorded values of one live connection that have a live one in their place.
 
-    ``followed`` tells of each: the seq of the client frame that brought it, where it stood in it,
-    and what was recorded.
+    ``followed`` tells of each: the seq of the frame that brought it, where it stood in it, and what
+    was recorded. With ``unused`` off only what the replayed half sends later is followed.
     """
 
-    def __init__(self, script: Script) -> None:
-        self._script = script
+    def __init__(self, half: Half, *, unused: bool = True) -> None:
+        self._half = half
+        self._unused = unused
         self._strings: dict[bytes, bytes] = {}
         self._kinds: dict[tuple[str, bytes], bytes] = {}
         self._pattern: re.Pattern[bytes] | None = None
         self._listed: set[str] | None = None
+        #: The other way round, for what is written back into a recording.
+        self._back: dict[tuple[str, bytes], bytes] = {}
+        self._lives: dict[str, str] = {}
         self.followed: list[dict[str, Any]] = []
 
     def learn(self, seq: int, recorded: Any, live: Any) -> None:
-        """Compare what a client frame brought with what it had brought when it was recorded."""
+        """Compare what a frame of the other half brought with what it had brought when it was recorded."""
         for path, was, now in _pairs(recorded, live):
             if "<redacted:" in was:
                 continue
@@ -62,9 +77,14 @@ class Correlations:
             if kind is not None:
                 for form in _spellings(was):
                     self._kinds[kind, form] = _spelling(now)
+                for form in _spellings(now):
+                    self._back[kind, form] = _spelling(was)
             elif self._telling(was, seq):
+                self._lives[was] = now
                 for form in _spellings(was):
                     self._strings[form] = _spelling(now)
+                for form in _spellings(now):
+                    self._back["", form] = _spelling(was)
             else:
                 continue
             pointer = "".join(f"/{part}" for part in path)
@@ -73,45 +93,59 @@ class Correlations:
             forms = b"|".join(map(re.escape, self._strings))
             self._pattern = re.compile(rb"(?<!\\)(?:" + forms + rb")(?!\s*:)")
 
+    def live(self, recorded: str) -> str | None:
+        """The live value that is followed in place of a recorded one, ``None`` if none is."""
+        return self._lives.get(recorded)
+
+    def recorded(self, body: bytes) -> bytes:
+        """A live body of the other half with recorded values in place of live ones."""
+        if not self._back:
+            return body
+        body = _KEYED.sub(
+            lambda found: _put(found, self._back.get((KINDS[found[1].decode()], found[3]))), body
+        )
+        forms = b"|".join(re.escape(form) for kind, form in self._back if not kind)
+        if not forms:
+            return body
+        return re.sub(rb"(?<!\\)(?:" + forms + rb")(?!\s*:)", lambda found: self._back["", found[0]], body)
+
     def applied(self, body: bytes) -> bytes:
-        """A body of the server half with live values in place of recorded ones."""
+        """A body of the replayed half with live values in place of recorded ones."""
         if self._kinds:
-            body = _KEYED.sub(self._keyed, body)
+            body = _KEYED.sub(
+                lambda found: _put(found, self._kinds.get((KINDS[found[1].decode()], found[3]))), body
+            )
         if self._pattern is not None:
             body = self._pattern.sub(lambda found: self._strings[found[0]], body)
         return body
 
-    def _keyed(self, found: re.Match[bytes]) -> bytes:
-        live = self._kinds.get((KINDS[found[1].decode()], found[3]))
-        return found[0] if live is None else b'"%s"%s%s' % (found[1], found[2], live)
-
     def _telling(self, text: str, seq: int) -> bool:
         if "://" not in text and (len(text) < MIN_LENGTH or not any(map(str.isdigit, text))):
             return False
-        forms = _spellings(text)
-        for piece in self._script.pieces():
-            if piece.seq < seq and any(form in piece.body for form in forms):
-                return False
+        first = self._half.first(_spellings(text))
+        if (first is None and not self._unused) or (first is not None and first < seq):
+            return False
         if self._listed is None:
-            self._listed = _listed(self._script)
+            self._listed = _listed(self._half.listings())
         return text not in self._listed
 
 
-def _listed(script: Script) -> set[str]:
+def _put(found: re.Match[bytes], value: bytes | None) -> bytes:
+    return found[0] if value is None else b'"%s"%s%s' % (found[1], found[2], value)
+
+
+def _listed(listings: Iterable[tuple[str, bytes]]) -> set[str]:
     """The names in every listing, and the URIs in the first one of its kind."""
     found: set[str] = set()
     seen: set[str] = set()
-    for piece in script.pieces():
-        span = member(piece.body, "result") if piece.what == ANSWER and piece.method in LIST_METHODS else None
-        if span is None:
-            continue
+    for method, text in listings:
         try:
-            result = loads(piece.body[span[0] : span[1]])
+            result = loads(text)
         except (ValueError, RecursionError):
             continue
-        keys = ("name",) if piece.method in seen else ("name", "uri", "uriTemplate")
-        seen.add(piece.method)
-        items = result.get(LIST_METHODS[piece.method]) if isinstance(result, dict) else None
+        keys = ("name",) if method in seen else ("name", "uri", "uriTemplate")
+        seen.add(method)
+        items = result.get(LIST_METHODS[method]) if isinstance(result, dict) else None
         for item in items if isinstance(items, list) else ():
             if isinstance(item, dict):
                 found.update(item[key] for key in keys if isinstance(item.get(key), str))

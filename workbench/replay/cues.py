@@ -6,16 +6,23 @@ messages and so a seq may not tell them apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.frame import Ending
 from workbench.core.jsonrpc import Message
+from workbench.core.methods import LIST_METHODS
+from workbench.replay.spans import member
 
 #: What a piece is.
 ANSWER, QUESTION, TOLD, RAW, STDERR = "answer", "question", "told", "raw", "stderr"
 #: The server closed its stdout; it ended; the recording ends here, with the request unanswered.
 EOF, END, STOP = "eof", "end", "stop"
+#: Over HTTP: it ended a stream before the answer, and it forgot the client's session.
+CUT, GONE = "cut", "gone"
+
+#: The stream of a piece that belongs to no request: the client's own.
+OWN = 0
 
 #: The wait for a cancel of the request a piece hangs on; all other waits are keys of questions.
 CANCEL = 0
@@ -28,7 +35,9 @@ class Piece(NamedTuple):
     the JSON text of the identity in it: its own id, the progress token, or the id that a cancel
     names. ``code`` is the exit status of an ``END`` (128 + n for a signal). ``cues`` are the keys
     of all the requests it may belong to, where nobody knows to which. ``part`` and ``parts`` tell
-    its place in a batch.
+    its place in a batch. ``on`` says on whose stream it goes where requests have streams of their
+    own: ``None`` for its cue's, ``OWN``, else the key of a request. ``http`` is what was recorded of the
+    HTTP answer: status and content type, (0, "") where the connection broke.
     """
 
     key: int
@@ -43,6 +52,8 @@ class Piece(NamedTuple):
     cues: tuple[int, ...] = ()
     part: int = 0
     parts: int = 1
+    on: int | None = None
+    http: tuple[int, str] | None = None
 
 
 class Cue:
@@ -117,3 +128,17 @@ class Script:
         """Every piece, cue by cue."""
         cues = (self.start, *self.requests, *self.notifications)
         return [piece for cue in cues for piece in cue.pieces]
+
+    def first(self, forms: Iterable[bytes]) -> int | None:
+        """The seq of the first frame of the server half that holds one of these texts."""
+        several = tuple(forms)
+        found = (piece.seq for piece in self.pieces() if any(form in piece.body for form in several))
+        return min(found, default=None)
+
+    def listings(self) -> Iterator[tuple[str, bytes]]:
+        """The recorded results of listings: method and JSON text."""
+        for piece in self.pieces():
+            if piece.what == ANSWER and piece.method in LIST_METHODS:
+                span = member(piece.body, "result")
+                if span is not None:
+                    yield piece.method, piece.body[span[0] : span[1]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.jsonrpc import Number
@@ -91,15 +91,21 @@ def has_placeholder(value: Any) -> bool:
     return any(isinstance(leaf, str) and "<redacted:" in leaf for leaf in leaves(value))
 
 
-def differences(recorded: Any, live: Any, secrets: Secrets | None = None) -> list[Difference]:
-    """Every place that differs, at most ``MAX_DIFFERENCES``; none when equal."""
+def differences(
+    recorded: Any,
+    live: Any,
+    secrets: Secrets | None = None,
+    excuse: Callable[[str, Any, Any], bool] | None = None,
+) -> list[Difference]:
+    """Every place that differs, at most ``MAX_DIFFERENCES``; none when equal. ``excuse`` is asked of
+    each, by its pointer and values, and says whether it may."""
     found: list[Difference] = []
     stack: list[tuple[str, Any, Any]] = [("", recorded, live)]
     while stack and len(found) < MAX_DIFFERENCES:
         pointer, left, right = stack.pop()
         if isinstance(left, dict) and isinstance(right, dict):
             stack += [
-                (f"{pointer}/{_escape(key)}", left.get(key, ABSENT), right.get(key, ABSENT))
+                (step(pointer, key), left.get(key, ABSENT), right.get(key, ABSENT))
                 for key in reversed(dict.fromkeys([*left, *right]))
             ]
         elif isinstance(left, list) and isinstance(right, list):
@@ -111,7 +117,7 @@ def differences(recorded: Any, live: Any, secrets: Secrets | None = None) -> lis
             why = secrets.match(left, right)
             if why:
                 found.append(Difference(pointer, left, right, why))
-        elif not same(left, right):
+        elif not same(left, right) and not (excuse and excuse(pointer, left, right)):
             found.append(Difference(pointer, left, right))
     return found
 
@@ -190,5 +196,19 @@ def _at(items: list[Any], index: int) -> Any:
     return items[index] if index < len(items) else ABSENT
 
 
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+def step(pointer: str, key: str) -> str:
+    """The pointer to a member of what a pointer leads to."""
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def at(value: Any, pointer: str) -> Any:
+    """What a pointer leads to in a value, ``ABSENT`` if nothing."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(key, ABSENT)
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return ABSENT
+    return value

@@ -1,31 +1,34 @@
 """A recording replayed against itself, in process: does it stand in for its server?
 
-A simple client drives the recorded client half against a mock server made of the
-same recording: it sends what the recorded client sent, in that order, answers a
-question only once it has been asked, and compares what comes, frame by frame.
-Done when a recording is kept or exported, because a recording that cannot answer
-its own client will answer no other.
+A mock client made of the recording talks to a mock server made of the same
+recording. The client sends what was sent, each frame as soon as what it waits for
+has come; every frame of the server must come back the same, byte for byte, and
+every answer must be the one that was recorded. Done when a recording is kept or
+exported, because a recording that cannot answer its own client will answer no other.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from workbench.core.exchanges import Answered, Pairing
-from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
+from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import decode
+from workbench.replay.actions import Action, ClientAction, Connect, Exit, Leave, Send, Stderr, Write
+from workbench.replay.client import MockClient
 from workbench.replay.proper import proper
-from workbench.replay.reading import read
 from workbench.replay.report import STOPS, Report, sentence
-from workbench.replay.script import build
-from workbench.replay.server import Action, MockServer, Send, Stderr
-
-#: Kinds of frames that a client sends over any transport.
-_SENT = frozenset((*MESSAGES, Kind.BATCH, Kind.INVALID))
+from workbench.replay.script import build as build_server
+from workbench.replay.server import MockServer
+from workbench.replay.turns import build as build_client
+from workbench.replay.verification import AGREE, Compared, lines_of
 
 #: Problems beyond this are counted, not listed.
 MAX_LISTED = 20
+
+#: Longer than any patience of the client: nothing more comes of itself in one process (seconds).
+_LONG = 1e6
 
 
 class Verdict(NamedTuple):
@@ -49,42 +52,65 @@ class Verdict(NamedTuple):
 
 def selfcheck(frames: Iterable[Frame]) -> Verdict:
     """Check one connection's frames."""
-    kept = list(proper(frames))
-    client = _Client(kept)
-    for frame in kept:
-        client.play(frame)
-    return client.verdict()
+    kept = list(frames)
+    talk = _Talk(kept)
+    talk.run()
+    return talk.verdict()
 
 
-class _Client:
+class _Talk:
+    """A mock client and a mock server in conversation."""
+
     def __init__(self, frames: list[Frame]) -> None:
         self._report = Report("", "")
-        self._server = MockServer(build(frames), self._report)
-        self._pairing = Pairing(keep_related=False)
-        self._expected = {frame.seq: frame for frame in frames if _is_from_server(frame)}
+        self._server = MockServer(build_server(frames), self._report)
+        self._client = MockClient(build_client(frames))
+        self._expected = {frame.seq: frame for frame in proper(frames) if _is_from_server(frame)}
         self._sent: dict[int, bytes] = {}
         self._problems: list[str] = []
-        self._take(self._server.start())
+        self._to_server: deque[ClientAction] = deque()
+        self._to_client: deque[Action] = deque()
 
-    def play(self, frame: Frame) -> None:
-        """Do what the recorded client did at this frame."""
-        events = self._pairing.take(frame, read(frame.body))
-        if frame.direction is not Direction.TO_SERVER or frame.kind not in (
-            *MESSAGES,
-            Kind.BATCH,
-            Kind.INVALID,
-        ):
-            return
-        for event in events:
-            if isinstance(event, Answered) and event.exchange.request not in self._sent:
-                self._problems.append(
-                    f"#{frame.seq} answers #{event.exchange.request} {event.exchange.method}, "
-                    "which has not been asked by then."
-                )
-        self._take(self._server.feed(frame.body))
+    def run(self) -> None:
+        self._to_client.extend(self._server.start())
+        self._to_server.extend(self._client.next())
+        while True:
+            if self._to_client:
+                self._at_client(self._to_client.popleft())
+            elif self._to_server:
+                self._at_server(self._to_server.popleft())
+            elif self._server.stuck:
+                self._to_client.extend(self._server.release())
+            elif self._client.deadline() is not None:
+                # Whatever is waited for does not come any more.
+                self._to_server.extend(self._client.tick(self._now))
+                self._now += _LONG
+            else:
+                break
+        self._server.closed()
+
+    _now = _LONG
+
+    def _at_client(self, action: Action) -> None:
+        if isinstance(action, (Send, Stderr)) and action.seq:
+            if action.seq in self._sent:
+                self._problems.append(f"#{action.seq} is sent twice.")
+            self._sent[action.seq] = action.body
+        if isinstance(action, Send) and self._client.connections:
+            self._to_server.extend(self._client.feed(action.body))
+        elif isinstance(action, Exit):
+            for connection in self._client.connections:
+                self._to_server.extend(self._client.ended(connection, "The server ended.", code=action.code))
+
+    def _at_server(self, action: ClientAction) -> None:
+        if isinstance(action, Connect):
+            self._to_server.extend(self._client.opened(action.connection))
+        elif isinstance(action, Write) and not self._server.over:
+            self._to_client.extend(self._server.feed(action.body))
+        elif isinstance(action, Leave):
+            self._server.read_all()
 
     def verdict(self) -> Verdict:
-        self._server.closed()
         given = sum(self._sent.get(seq) == frame.body for seq, frame in self._expected.items())
         misses = [sentence(miss) for miss in self._report.misses if miss["why"] != STOPS]
         missing = [
@@ -92,15 +118,11 @@ class _Client:
             for seq, frame in self._expected.items()
             if self._sent.get(seq) != frame.body
         ]
-        problems = (*misses, *self._problems, *missing)
-        return Verdict(len(self._expected), given, problems[:MAX_LISTED])
-
-    def _take(self, actions: list[Action]) -> None:
-        for action in actions:
-            if isinstance(action, (Send, Stderr)) and action.seq:
-                if action.seq in self._sent:
-                    self._problems.append(f"#{action.seq} is sent twice.")
-                self._sent[action.seq] = action.body
+        told = self._client.verification()
+        differing = [_different(each) for each in told.compared if each.verdict not in AGREE]
+        asked = [each.sentence for each in told.questions]
+        problems = (*misses, *self._problems, *missing, *differing, *asked)
+        return Verdict(len(self._expected), given, tuple(dict.fromkeys(problems))[:MAX_LISTED])
 
 
 def _is_from_server(frame: Frame) -> bool:
@@ -113,3 +135,8 @@ def _problem(frame: Frame, sent: bool) -> str:
     messages = decode(frame.body).messages
     what = frame.method or (messages[0].method if messages else None) or frame.kind.name.lower()
     return f"#{frame.seq} {what} {'comes back changed' if sent else 'is not sent'}."
+
+
+def _different(each: Compared) -> str:
+    why = each.why or "; ".join(lines_of(each.differences[:3]))
+    return f"#{each.request.seq} {each.request.method}: {each.verdict}, {why}"

@@ -1,0 +1,608 @@
+"""The mock client: what a recorded client would send, and how the answers compare, without any I/O.
+
+``next`` says what is to be done first, ``feed`` takes each body of a live server, and
+every call returns what is to be done then. Turns of the script go out in recorded
+order, each as soon as what it waits for has come; the server's questions are
+answered while others wait, with the answer recorded for the same question. A
+question that was not recorded is answered like nobody were there, and told.
+
+Time is passed in, in seconds of any clock: ``deadline`` says when ``tick`` is due. It is
+needed for a server that does not answer, for tasks that are polled, and where a
+server asks or tells less than it did.
+
+Nothing here raises for what a server does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from workbench.core import jsonrpc
+from workbench.core.frame import ANSWERS, Kind
+from workbench.core.jsonrpc import Decoded, Message
+from workbench.core.mrtr import INPUT_REQUIRED, MAX_ROUNDS, result_type
+from workbench.core.peek import peek
+from workbench.core.policy import Policy
+from workbench.core.question import Question, Reply
+from workbench.core.redact import Redactor
+from workbench.replay import identity
+from workbench.replay.actions import ClientAction, Connect, Leave, Write
+from workbench.replay.correlate import Correlations
+from workbench.replay.judging import Judge
+from workbench.replay.levels import Levels
+from workbench.replay.lines import Answering, Line, Run
+from workbench.replay.reading import params_of, read
+from workbench.replay.rounds import Round, further, next_round
+from workbench.replay.spans import items
+from workbench.replay.turns import (
+    CANCEL,
+    CANCELLED,
+    CLOSE,
+    LEFT,
+    OPEN,
+    TELLING,
+    ClientScript,
+    Query,
+    Request,
+    Telling,
+    Turn,
+)
+from workbench.replay.veil import Veil
+from workbench.replay.verification import EXTRA, MISSING, Questioned, Verification
+
+#: How long a server may say nothing before what it asked or told when it was recorded is waited for no
+#: more (seconds).
+SILENCE = 2.0
+
+#: How long between two polls of a task where the server does not say, and at most (seconds).
+POLL, LONGEST_POLL = 0.5, 10.0
+
+#: Statuses after which a task stays as it is ("Tasks", 2025-11-25).
+_FINAL = frozenset(("completed", "failed", "cancelled"))
+
+#: Why a turn does not go out yet: an answer, something that an open request may bring, something else.
+_LAW, _OWNED, _HOPE = "law", "owned", "hope"
+
+
+class Manner(NamedTuple):
+    """How to verify. Times are seconds: ``timeout`` without a sign of life, ``maximum`` in all, ``start``
+    for the handshake. ``secrets`` are those of the recording, by number; ``policy`` answers what was
+    not recorded."""
+
+    levels: Levels = Levels()
+    timeout: float = 60.0
+    maximum: float = 600.0
+    start: float = 60.0
+    silence: float = SILENCE
+    secrets: Mapping[str, str] = {}
+    policy: Policy | None = None
+
+
+class MockClient:
+    """Replays the client half of a script to live servers, one for each recorded connection."""
+
+    def __init__(
+        self,
+        script: ClientScript,
+        manner: Manner | None = None,
+        *,
+        redactor: Redactor | None = None,
+        recording: str = "",
+    ) -> None:
+        self._script = script
+        self._manner = manner = manner or Manner()
+        self._policy = manner.policy or Policy()
+        self._told = Verification(recording, script)
+        self.correlations = Correlations(script, unused=False)
+        self.veil = Veil(redactor or Redactor(), manner.secrets)
+        self._judge = Judge(script, manner.levels, self.correlations, self.veil)
+        self._lines = {connection: Line(connection) for connection in script.connections}
+        self._runs = {key: Run(request) for key, request in script.requests.items()}
+        self._turns = script.turns
+        self._next = 0
+        self._answering: list[Answering] = []
+        self._unasked: dict[tuple[int, str], deque[Query]] = {}
+        for query in script.queries.values():
+            self._unasked.setdefault((query.connection, query.method), deque()).append(query)
+        self._asked: set[int] = set()
+        self._heard: dict[Telling, int] = {}
+        #: Turns and questions that wait no longer for what they hoped for.
+        self._released: set[object] = set()
+        self._last = 0.0
+        numbers = [int(each.id) for each in script.requests.values() if each.id.isdecimal()]
+        self._fresh = max((number for number in numbers if number < 1 << 50), default=0) + 1000
+
+    @property
+    def over(self) -> bool:
+        """Whether everything has been sent, and every answer has come that was waited for."""
+        return self._next == len(self._turns)
+
+    @property
+    def connections(self) -> list[int]:
+        """The recorded connections, in the order they are opened in."""
+        return list(self._lines)
+
+    # What comes
+
+    def next(self, now: float = 0.0) -> list[ClientAction]:
+        """What is to be done at the beginning."""
+        return self._go_on(now)
+
+    def opened(self, connection: int, now: float = 0.0) -> list[ClientAction]:
+        """The server of a connection has been reached."""
+        self._lines[connection].opened = True
+        return self._go_on(now)
+
+    def feed(
+        self,
+        body: bytes,
+        now: float = 0.0,
+        *,
+        connection: int | None = None,
+        decoded: Decoded | None = None,
+        seq: int = 0,
+        answers: str | None = None,
+    ) -> list[ClientAction]:
+        """Take a body of a server; without a connection it is the only one. ``seq`` is its live frame, and
+        ``answers`` the id (JSON text) of the request on whose own stream it came. Never raises."""
+        line = self._lines[connection if connection is not None else next(iter(self._lines))]
+        if line.over:
+            return []
+        self._last = now
+        decoded = decoded or read(body)
+        actions: list[ClientAction] = []
+        if not decoded.messages and body.strip():
+            self._told.note("The server sent a line that is no message; it was passed over.")
+        for message in decoded.messages:
+            if message.kind is Kind.REQUEST:
+                actions += self._on_query(line, message, seq)
+            elif message.kind in ANSWERS:
+                actions += self._on_answer(line, message, seq, answers, now)
+            elif message.kind is Kind.NOTIFICATION:
+                self._on_notification(line, message, now)
+        return actions + self._go_on(now)
+
+    def unanswered(self, connection: int, id: str, why: str, now: float = 0.0) -> list[ClientAction]:
+        """The request with this id (JSON text) can get no answer any more; ``why`` is a sentence."""
+        line = self._lines[connection]
+        run = line.answered(id)
+        if run is not None:
+            self._end(run, now, why)
+        return self._go_on(now)
+
+    def ended(
+        self, connection: int, why: str, now: float = 0.0, code: int | None = None
+    ) -> list[ClientAction]:
+        """The server of a connection has gone, or was not to be reached; ``why`` is a sentence and ``code``
+        its exit status (128 + n for a signal)."""
+        line = self._lines[connection]
+        line.gone = True
+        if not line.over:
+            line.why, line.code, line.over = why, code, True
+            for run in line.waiting():
+                run.gone = True
+                self._end(run, now, why)
+            self._answering = [each for each in self._answering if each.query.connection != connection]
+        return self._go_on(now)
+
+    # Time
+
+    def deadline(self) -> float | None:
+        """When ``tick`` is due, ``None`` if nothing waits for a time."""
+        times = [self._expiry(run) if run.poll_at is None else run.poll_at for run in self._expected()]
+        held = self._held()
+        if held is not None:
+            times.append(self._last + held)
+        return min(times, default=None)
+
+    def tick(self, now: float) -> list[ClientAction]:
+        """Time has passed."""
+        actions: list[ClientAction] = []
+        for run in self._expected():
+            if run.poll_at is not None and run.poll_at <= now:
+                actions += self._again(self._lines[run.request.connection], run, run.sent)
+            elif run.poll_at is None and self._expiry(run) <= now:
+                actions += self._expire(run, now)
+        held = self._held()
+        if held is not None and self._last + held <= now:
+            actions += self._release()
+            self._last = now
+        return actions + self._go_on(now)
+
+    def _expected(self) -> list[Run]:
+        """The requests that wait for an answer, or for their next poll."""
+        waiting = [run for line in self._lines.values() if not line.over for run in line.waiting()]
+        return [run for run in waiting if run.request.ends != LEFT]
+
+    def _expiry(self, run: Run) -> float:
+        if run.request.method in ("initialize", "server/discover"):
+            return run.began + self._manner.start
+        return min(run.heard + self._manner.timeout, run.began + self._manner.maximum)
+
+    def _expire(self, run: Run, now: float) -> list[ClientAction]:
+        waited = now - run.began
+        self._end(run, now, f"No answer came within {waited:.0f} s.")
+        line = self._lines[run.request.connection]
+        line.answered(run.id)
+        if run.request.ends == CANCELLED or run.request.method == "initialize":
+            return []
+        body = jsonrpc.notification("notifications/cancelled", f'{{"requestId":{run.id}}}')
+        return [Write(line.connection, body, cancels=run.id)]
+
+    def _held(self) -> float | None:
+        """How long it must be silent (seconds) before something is let go that waits in hope."""
+        waits = [self._waits(self._turns[self._next])] if not self.over else []
+        waits += [self._answer_waits(each) for each in self._answering]
+        if _HOPE in waits:
+            return self._manner.silence
+        return self._manner.timeout if _OWNED in waits else None
+
+    def _release(self) -> list[ClientAction]:
+        """The server is silent: wait no longer for what it may never ask or tell."""
+        actions: list[ClientAction] = []
+        for each in list(self._answering):
+            if self._answer_waits(each) is None:
+                continue
+            if each.query.answer is None or not each.query.answer[0]:
+                self._answering.remove(each)
+                self._told.note(
+                    f"#{each.query.seq} {each.query.method} had no answer when it was recorded; "
+                    "it was declined because the server waits for one."
+                )
+                actions.append(self._reply(each.line, each.id, each.message)[0])
+            self._released.add(each.query.key)
+        if not self.over and self._waits(self._turns[self._next]) in (_HOPE, _OWNED):
+            turn = self._turns[self._next]
+            self._released.add(turn)
+            if turn.what != CLOSE:
+                self._told.note(f"#{turn.seq} was sent though not all had come that came before it.")
+        return actions
+
+    # What goes
+
+    def _go_on(self, now: float) -> list[ClientAction]:
+        """Do everything that has nothing left to wait for."""
+        actions: list[ClientAction] = []
+        moved = True
+        while moved:
+            moved = False
+            for each in list(self._answering):
+                if self._answer_waits(each) is None:
+                    self._answering.remove(each)
+                    actions += self._answer(each)
+                    moved = True
+            while not self.over and self._waits(self._turns[self._next]) is None:
+                turn = self._turns[self._next]
+                self._next += 1
+                actions += self._take_turn(turn, now)
+                moved = True
+                self._last = now
+        return actions
+
+    def _waits(self, turn: Turn) -> str | None:
+        """Why a turn waits, ``None`` if it does not."""
+        line = self._lines[turn.connection]
+        if line.over:
+            return None
+        if any(not self._runs[key].done for key in turn.needs):
+            return _LAW
+        if turn.what not in (OPEN, CLOSE) and not line.opened:
+            return _LAW
+        if turn.what == CLOSE and any(run.request.ends != LEFT for run in line.waiting()):
+            return _LAW
+        if turn in self._released:
+            return None
+        hopes = [*map(self._hoped_for, turn.queries), *(self._hoped_to_hear(*each) for each in turn.heard)]
+        if turn.what == CLOSE and any(each.line is line for each in self._answering):
+            hopes.append(_HOPE)
+        return _HOPE if _HOPE in hopes else _OWNED if _OWNED in hopes else None
+
+    def _hoped_for(self, key: int) -> str | None:
+        query = self._script.queries[key]
+        if key in self._asked or self._lines[query.connection].over:
+            return None
+        return self._may_come(query.owner)
+
+    def _hoped_to_hear(self, telling: Telling, count: int) -> str | None:
+        connection, _, owner = telling
+        if self._heard.get(telling, 0) >= count or self._lines[connection].over:
+            return None
+        return self._may_come(owner or None)
+
+    def _may_come(self, owner: int | None) -> str | None:
+        if owner is None:
+            return _HOPE
+        return None if self._runs[owner].done else _OWNED
+
+    def _take_turn(self, turn: Turn, now: float) -> list[ClientAction]:
+        line = self._lines[turn.connection]
+        if turn.what == CLOSE:
+            line.over = True
+            for run in line.waiting():
+                run.done = True
+            return [] if line.gone else [Leave(line.connection)]
+        if line.over:
+            self._skip(turn, now, line.why)
+            return []
+        if turn.what == OPEN:
+            return [Connect(line.connection)]
+        if turn.what == CANCEL and turn.cancels is not None:
+            return self._cancel(turn, self._runs[turn.cancels], now)
+        return self._send(line, turn, now)
+
+    def _cancel(self, turn: Turn, run: Run, now: float) -> list[ClientAction]:
+        if run.live is not None or run.began < 0:
+            return []
+        self._lines[turn.connection].answered(run.id)
+        self._end(run, now, "")
+        run.cancelled = True
+        return [*self._written(turn, turn.body, cancels=run.id)]
+
+    def _send(self, line: Line, turn: Turn, now: float) -> list[ClientAction]:
+        body = turn.body
+        requests = [self._runs[key] for key in turn.requests]
+        if len(requests) == 1 and requests[0].request.round_of is not None:
+            adapted = self._adapted(line, body, requests[0].request)
+            if adapted is None:
+                self._skip(turn, now, "It was not sent: the call did not ask for another round.")
+                return []
+            body = adapted
+        for key, place in reversed(turn.answers):
+            body = self._in_batch(body, place, key)
+        written = self._written(turn, body)
+        if not written:
+            self._skip(turn, now, "It was not sent: a secret in it is not known.")
+        for run in requests if written else ():
+            run.begin(run.request.id, now, written[0].body)
+            line.expect(run)
+        return [*written]
+
+    def _in_batch(self, body: bytes, place: int, key: int) -> bytes:
+        """A batch with the live id in the answer to a question."""
+        each = next((each for each in self._answering if each.query.key == key), None)
+        spans = items(body)
+        if each is None or place >= len(spans):
+            return body
+        self._answering.remove(each)
+        start, end = spans[place]
+        return body[:start] + identity.put(body[start:end], identity.ID, each.id) + body[end:]
+
+    def _written(self, turn: Turn, body: bytes, cancels: str | None = None) -> list[Write]:
+        filled = self.veil.filled(self.correlations.applied(body))
+        return [] if filled is None else [Write(turn.connection, filled, turn.seq, cancels)]
+
+    def _skip(self, turn: Turn, now: float, why: str) -> None:
+        for key in turn.requests:
+            self._end(self._runs[key], now, why)
+
+    def _end(self, run: Run, now: float, why: str) -> None:
+        run.done, run.ended, run.poll_at = True, now, None
+        run.why = run.why or why
+
+    # Answers
+
+    def _on_answer(
+        self, line: Line, message: Message, seq: int, answers: str | None, now: float
+    ) -> list[ClientAction]:
+        named = message.id
+        if named in (None, "null") and answers is not None:
+            named = answers
+        run = line.answered(named or "null")
+        if run is None:
+            if not line.knew(named or "null"):
+                self._told.note("The server answered a request that was not open; it was passed over.")
+            return []
+        run.live, run.seq = message, seq
+        again = self._goes_on(line, run, message, now)
+        if again is not None:
+            return again
+        self._end(run, now, "")
+        self._learn(line, run, message, now)
+        return []
+
+    def _goes_on(self, line: Line, run: Run, message: Message, now: float) -> list[ClientAction] | None:
+        """What the call goes on with, ``None`` if this is its answer."""
+        recorded = run.request.answer
+        if recorded is None or message.kind is not Kind.RESULT:
+            return None
+        if run.request.method == "tasks/get" and run.request.polls is None:
+            status, was = (peek(each, "result", "status") for each in (message, recorded))
+            if isinstance(was, str) and isinstance(status, str) and status != was and status not in _FINAL:
+                if now - run.began < self._manner.maximum:
+                    wait = peek(message, "result", "pollInterval")
+                    run.poll_at = now + _poll_seconds(wait)
+                    line.pause(run)
+                    return []
+                return None
+        if result_type(message) == INPUT_REQUIRED and result_type(recorded) != INPUT_REQUIRED:
+            return self._further_round(line, run, message)
+        return None
+
+    def _further_round(self, line: Line, run: Run, message: Message) -> list[ClientAction] | None:
+        """Answer what a result asks that asked for nothing when it was recorded."""
+        if run.rounds >= MAX_ROUNDS:
+            return None
+        run.rounds += 1
+        found = next_round(run.sent, message, run.id, lambda asked: self._decide(line, asked, run.seq))
+        return None if found is None else self._again(line, run, found)
+
+    def _again(self, line: Line, run: Run, body: bytes) -> list[ClientAction]:
+        self._fresh += 1
+        run.id, run.live, run.poll_at = str(self._fresh), None, None
+        run.sent = identity.put(body, identity.ID, run.id)
+        line.expect(run)
+        return [Write(line.connection, run.sent, 0)]
+
+    def _adapted(self, line: Line, body: bytes, request: Request) -> bytes | None:
+        """The next round of a call as the live server asked for it, ``None`` if it did not."""
+        before = self._runs[request.round_of or 0]
+        recorded = before.request.answer
+        if before.live is None or recorded is None or result_type(before.live) != INPUT_REQUIRED:
+            return None
+
+        def missing(method: str) -> None:
+            self._told.questions.append(
+                Questioned(MISSING, line.connection, before.request.answer_seq or 0, method)
+            )
+
+        asked = Round(recorded, before.live, before.id)
+        return further(
+            body, asked, self._judge.asks_alike, lambda each: self._decide(line, each, before.seq), missing
+        )
+
+    def _learn(self, line: Line, run: Run, message: Message, now: float) -> None:
+        recorded = run.request.answer
+        if recorded is None or recorded.kind is not message.kind:
+            if run.request.method == "initialize" and recorded is not None and recorded.kind is Kind.RESULT:
+                self._refuse(line, now)
+            return
+        if run.request.method == "initialize" and message.kind is Kind.RESULT:
+            version = peek(message, "result", "protocolVersion")
+            line.revision = version if isinstance(version, str) else None
+        what = "error" if message.kind is Kind.ERROR else "result"
+        was, is_now = recorded.value(what), message.value(what)
+        if run.request.method == "tools/list":
+            line.learn_tools(is_now)
+        self.correlations.learn(run.request.answer_seq or run.request.seq, was, is_now)
+        run.differences = self._judge.answer(run.request, message, line.tools)
+
+    def _refuse(self, line: Line, now: float) -> None:
+        """Nothing can be asked of a server that refuses the handshake."""
+        line.why, line.over = "It was not sent: the server refused the handshake.", True
+        for run in line.waiting():
+            self._end(run, now, line.why)
+
+    # Questions
+
+    def _on_query(self, line: Line, message: Message, seq: int) -> list[ClientAction]:
+        id = message.id or "null"
+        if message.method == "ping":
+            return [Write(line.connection, jsonrpc.result(id, "{}"))]
+        query = self._same_query(line, message)
+        if query is None:
+            action, how = self._reply(line, id, message)
+            self._extra(line, message.method or "", seq, how)
+            return [action]
+        self._asked.add(query.key)
+        self.correlations.learn(query.seq, query.params, params_of(message))
+        self._answering.append(Answering(query, line, id, message))
+        return []
+
+    def _same_query(self, line: Line, message: Message) -> Query | None:
+        """The first recorded question that asks the same, and has not been asked."""
+        waiting = self._unasked.get((line.connection, message.method or ""), deque())
+        params = params_of(message)
+        for query in waiting:
+            if self._judge.asks_alike(query.method, query.params, params):
+                waiting.remove(query)
+                return query
+        return None
+
+    def _reply(self, line: Line, id: str, message: Message) -> tuple[Write, str]:
+        """What is answered where nobody is there, and in a word."""
+        reply = self._decide_at_once(line, message)
+        if reply.result is not None:
+            return Write(line.connection, jsonrpc.result(id, reply.result)), reply.by
+        return Write(line.connection, jsonrpc.error(id, reply.code, reply.message, reply.data)), reply.by
+
+    def _decide(self, line: Line, message: Message, seq: int) -> Reply:
+        """The same for what a result asks, which is told too."""
+        reply = self._decide_at_once(line, message)
+        self._extra(line, message.method or "", seq, reply.by)
+        return reply
+
+    def _decide_at_once(self, line: Line, message: Message) -> Reply:
+        question = Question(message.method or "", params_of(message), line.tool_names)
+        reply = self._policy.decide(question, self._script.offered.get(line.connection, {})).reply
+        return reply or Reply("declined", None, -32601, f"Method not found: {message.method}")
+
+    def _extra(self, line: Line, method: str, seq: int, how: str) -> None:
+        self._told.questions.append(Questioned(EXTRA, line.connection, seq, method, how))
+
+    def _answer_waits(self, each: Answering) -> str | None:
+        """Why the answer to a question waits, ``None`` if it does not."""
+        query = each.query
+        if query.key in self._released:
+            return None
+        if query.answer is None or (not query.answer[0] and self._next < len(self._turns)):
+            return _HOPE
+        if any(not self._runs[key].done for key in query.needs) or self._next < query.turns:
+            return _HOPE
+        hopes = [self._hoped_to_hear(*heard) for heard in query.heard]
+        return _HOPE if any(hopes) else None
+
+    def _answer(self, each: Answering) -> list[ClientAction]:
+        """The recorded progress and answer, under the live token and id."""
+        query = each.query
+        actions: list[ClientAction] = []
+        token = peek(each.message, "params", "_meta", "progressToken")
+        for body, seq in query.notes if token is not None else ():
+            put = identity.put(body, identity.TOKEN, jsonrpc.id_text(token))
+            actions += self._filled(each, put, seq)
+        if query.answer is not None and query.answer[0]:
+            put = identity.put(query.answer[0], identity.ID, each.id)
+            actions += self._filled(each, put, query.answer[1])
+        return actions
+
+    def _filled(self, each: Answering, body: bytes, seq: int) -> list[ClientAction]:
+        filled = self.veil.filled(self.correlations.applied(body))
+        if filled is not None:
+            return [Write(each.line.connection, filled, seq)]
+        self._told.note(f"#{seq} was not sent as recorded: a secret in it is not known.")
+        return (
+            [self._reply(each.line, each.id, each.message)[0]]
+            if seq == (each.query.answer or (b"", 0))[1]
+            else []
+        )
+
+    def _on_notification(self, line: Line, message: Message, now: float) -> None:
+        method = message.method or ""
+        telling: Telling = (line.connection, method, 0)
+        if method == "notifications/progress":
+            token = peek(message, "params", "progressToken")
+            run = None if token is None else line.by_token(jsonrpc.id_text(token))
+            if run is None:
+                return
+            run.heard = now
+            telling = (line.connection, method, run.request.key)
+        elif method == "notifications/cancelled":
+            named = peek(message, "params", "requestId")
+            id = None if named is None else jsonrpc.id_text(named)
+            self._answering = [each for each in self._answering if each.line is not line or each.id != id]
+            return
+        elif method not in TELLING:
+            return
+        self._heard[telling] = self._heard.get(telling, 0) + 1
+
+    # The outcome
+
+    def revision(self, connection: int) -> str | None:
+        """What the handshake of a connection agreed on, as far as it has come."""
+        return self._lines[connection].revision
+
+    def schema(self, connection: int, tool: str) -> Any:
+        """The ``inputSchema`` of a tool as the live server listed it, else as it was recorded."""
+        known = self._lines[connection].tools.get(tool, self._script.tools.get(tool))
+        return known.get("inputSchema") if isinstance(known, dict) else None
+
+    def verification(self) -> Verification:
+        """What came of it, once it is over (or for as far as it has come)."""
+        told = self._told
+        told.compared = [
+            self._judge.verdict(run, self._lines[run.request.connection]) for run in self._runs.values()
+        ]
+        told.followed = self.correlations.followed
+        asked = {(each.verdict, each.seq) for each in told.questions}
+        for query in self._script.queries.values():
+            if query.key not in self._asked and (MISSING, query.seq) not in asked:
+                told.questions.append(Questioned(MISSING, query.connection, query.seq, query.method))
+        return told
+
+
+def _poll_seconds(wait: Any) -> float:
+    """The seconds that a server wants between two polls (milliseconds in the protocol)."""
+    if isinstance(wait, (int, float)) and not isinstance(wait, bool) and wait > 0:
+        return min(float(wait) / 1000, LONGEST_POLL)
+    return POLL

@@ -1,0 +1,456 @@
+"""The client half of a recorded session as a script: what was sent, and what each piece waits for.
+
+The script has no clock. *Turns* are the frames of the client half in recorded
+order, those of all connections of the session on one line: requests,
+notifications, and where a connection was opened and closed. A turn goes out when
+the one before it has, and
+
+* every request of ours that had been answered before it has its answer again;
+* every question of the server's that had been asked before it is asked again, or
+  the request that it belonged to has ended;
+* what the server had told before it (a list has changed, a resource, a task) is
+  told again; before a cancel, as much progress as there had been.
+
+An answer to a question is no turn. It hangs on its question and goes out when that
+is asked, whatever the turns do, but after what had been recorded between the two.
+
+The first of these is a law. The others hold as long as they can: a server that
+asks or tells less than it did must not hold up the rest (``MockClient``).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from workbench.core.exchanges import Answered, Exchange, GaveUp, Opened, Pairing, Told
+from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
+from workbench.core.jsonrpc import Decoded, Message, dumps, id_text
+from workbench.core.methods import CHANGED_LISTS, INPUT_METHODS, LIST_METHODS
+from workbench.core.peek import peek
+from workbench.replay.cues import Script
+from workbench.replay.ends import Ends
+from workbench.replay.proper import proper
+from workbench.replay.reading import params_of, read
+from workbench.replay.spans import items
+
+#: What a turn is.
+OPEN, SEND, CANCEL, CLOSE = "open", "send", "cancel", "close"
+
+#: How a recorded request ended: with an answer, cancelled, without an answer because the server or the
+#: way to it was gone, or because the client did not wait for one.
+ANSWERED, CANCELLED, LOST, LEFT = "answered", "cancelled", "lost", "left"
+
+#: Notifications of a server that a client acts on.
+TELLING = frozenset(
+    (
+        *CHANGED_LISTS,
+        "notifications/resources/updated",
+        "notifications/tasks/status",
+        "notifications/tasks",
+        "notifications/elicitation/complete",
+        "notifications/subscriptions/acknowledged",
+    )
+)
+
+#: The member of ``_meta`` that says which stateless revision a request is of.
+_MODERN = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+#: Kinds of frames that are sent over any transport.
+_SENT = frozenset((*MESSAGES, Kind.BATCH, Kind.INVALID))
+
+#: What has been told: connection, method, and the key of the request for progress (else 0).
+Telling = tuple[int, str, int]
+
+
+class Request:
+    """A request of the recorded client. ``params`` and ``answer`` are what was recorded, ``ends`` is how
+    it ended; ``took_ns`` is the time to the answer. ``round_of`` is the key of the request whose
+    result asked for what this one brings ("Multi round-trip requests", 2026-07-28). ``polls`` is the
+    key of a later ``tasks/get`` for the same task, ``None`` for the last one."""
+
+    __slots__ = (
+        *("answer", "answer_seq", "connection", "ends", "id", "key", "method", "name", "params"),
+        *("polls", "round_of", "seq", "took_ns", "token", "why"),
+    )
+
+    def __init__(self, key: int, exchange: Exchange, message: Message) -> None:
+        self.key = key
+        self.seq = exchange.request
+        self.connection = exchange.connection
+        self.method = exchange.method
+        self.name = exchange.name
+        self.id = exchange.id
+        self.token = exchange.token
+        self.params = params_of(message)
+        self.answer: Message | None = None
+        self.answer_seq: int | None = None
+        self.took_ns: int | None = None
+        self.ends = LEFT
+        self.why = ""
+        self.round_of: int | None = None
+        self.polls: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Request #{self.seq} {self.method} {self.ends}>"
+
+
+class Query:
+    """A request of the recorded server. ``owner`` is the key of the request of ours it belongs to.
+    ``notes`` are the frames of progress that the client reported for it and ``answer`` its answer,
+    each as (body, seq); the body is empty where a batch holds it. ``needs``, ``heard`` and ``turns``
+    are what the answer waits for: requests answered and things told after it was asked, and how
+    many turns have gone out by then. ``asked`` is how many had when it came."""
+
+    __slots__ = (
+        *("answer", "asked", "connection", "heard", "id", "key", "method", "name", "needs", "notes"),
+        *("owner", "params", "seq", "token", "turns"),
+    )
+
+    def __init__(self, key: int, exchange: Exchange, message: Message) -> None:
+        self.key = key
+        self.seq = exchange.request
+        self.connection = exchange.connection
+        self.id = exchange.id
+        self.method = exchange.method
+        self.name = exchange.name
+        self.token = exchange.token
+        self.params = params_of(message)
+        self.owner: int | None = None
+        self.notes: list[tuple[bytes, int]] = []
+        self.answer: tuple[bytes, int] | None = None
+        self.asked = 0
+        self.needs: tuple[int, ...] = ()
+        self.heard: tuple[tuple[Telling, int], ...] = ()
+        self.turns = 0
+
+    def __repr__(self) -> str:
+        return f"<Query #{self.seq} {self.method}>"
+
+
+class Turn:
+    """A frame of the client half. ``requests`` are the keys of the requests in it, ``cancels`` the one
+    that it cancels, ``answers`` the keys of the questions that a batch answers, each with the place
+    of its message. ``needs``, ``queries`` and ``heard`` are what came after the turn before it."""
+
+    __slots__ = (
+        *("answers", "body", "cancels", "connection", "heard", "messages", "needs", "queries"),
+        *("requests", "seq", "what"),
+    )
+
+    def __init__(self, what: str, connection: int, seq: int, body: bytes = b"") -> None:
+        self.what = what
+        self.connection = connection
+        self.seq = seq
+        self.body = body
+        self.messages: tuple[Message, ...] = ()
+        self.requests: list[int] = []
+        self.answers: list[tuple[int, int]] = []
+        self.cancels: int | None = None
+        self.needs: tuple[int, ...] = ()
+        self.queries: tuple[int, ...] = ()
+        self.heard: tuple[tuple[Telling, int], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Turn #{self.seq} {self.what}>"
+
+
+class ClientScript:
+    """The client half of a recorded session. ``requests`` and ``queries`` are by key, in recorded order.
+    ``offered`` are the capabilities of the client and ``codes`` the exit statuses of servers that
+    ended by themselves, by connection. ``tools`` are the tools that the server listed, by name."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.requests: dict[int, Request] = {}
+        self.queries: dict[int, Query] = {}
+        self.offered: dict[int, Any] = {}
+        self.codes: dict[int, int] = {}
+        self.tools: dict[str, Any] = {}
+        self.notes: list[str] = []
+        self._said: tuple[bytes, list[int], list[int]] | None = None
+
+    @property
+    def connections(self) -> list[int]:
+        return [turn.connection for turn in self.turns if turn.what == OPEN]
+
+    def said(self) -> Iterator[tuple[int, bytes]]:
+        """Everything the client half sent, as (seq, body) in recorded order."""
+        bodies = [(turn.seq, turn.body) for turn in self.turns if turn.body]
+        for query in self.queries.values():
+            bodies += [(seq, body) for body, seq in (*query.notes, *([query.answer] if query.answer else ()))]
+        return iter(sorted(bodies))
+
+    def first(self, forms: Iterable[bytes]) -> int | None:
+        """The seq of the first frame of the client half that holds one of these texts."""
+        if self._said is None:
+            seqs, starts, at = [], [], 0
+            bodies = []
+            for seq, body in self.said():
+                seqs.append(seq)
+                starts.append(at)
+                bodies.append(body)
+                at += len(body) + 1
+            self._said = b"\n".join(bodies), starts, seqs
+        text, starts, seqs = self._said
+        places = [place for form in forms if (place := text.find(form)) >= 0]
+        if not places:
+            return None
+        from bisect import bisect_right
+
+        return seqs[bisect_right(starts, min(places)) - 1]
+
+    def listings(self) -> Iterator[tuple[str, bytes]]:
+        """The recorded results of listings: method and JSON text."""
+        for request in self.requests.values():
+            if request.method in LIST_METHODS and request.answer is not None:
+                text = request.answer.raw.get("result")
+                yield (
+                    request.method,
+                    text or dumps(request.answer.value("result")).encode("utf-8", "surrogateescape"),
+                )
+
+
+def build(frames: Iterable[Frame]) -> ClientScript:
+    """The script of a session's frames, of one or of several connections. Never raises on what was
+    recorded."""
+    several: dict[int, list[Frame]] = {}
+    for frame in frames:
+        several.setdefault(frame.connection, []).append(frame)
+    builder = _Builder()
+    for frame in heapq.merge(*(proper(each) for each in several.values()), key=lambda frame: frame.seq):
+        builder.take(frame)
+    return builder.finish()
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.script = ClientScript()
+        self._pairing = Pairing(keep_related=False)
+        self._key = 0
+        self._requests: dict[tuple[int, int], Request] = {}
+        self._queries: dict[tuple[int, int], Query] = {}
+        self._tokens: dict[tuple[int, str], Query] = {}
+        self._ends: dict[int, Ends] = {}
+        self._opened: set[int] = set()
+        self._closed: set[int] = set()
+        self._told: dict[Telling, int] = {}
+        self._asking: dict[tuple[int, str, str | None, str], int] = {}
+        self._polled: dict[tuple[int, str | None], Request] = {}
+        #: What has come since the last turn, and since each question that is open.
+        self._needs: list[int] = []
+        self._asked: list[int] = []
+        self._heard: dict[Telling, int] = {}
+        self._since: dict[int, tuple[list[int], dict[Telling, int]]] = {}
+
+    def take(self, frame: Frame) -> None:
+        if frame.channel is Channel.PROCESS:
+            self._process(frame)
+        elif frame.channel is Channel.STDERR or frame.kind not in _SENT:
+            return
+        elif frame.direction is Direction.TO_SERVER:
+            self._client(frame)
+        elif frame.direction is Direction.TO_CLIENT:
+            self._server(frame)
+
+    def finish(self) -> ClientScript:
+        for connection in sorted(self._opened - self._closed):
+            self._close(connection, 0)
+        for request in self.script.requests.values():
+            if request.method == "tasks/get" and request.name is not None:
+                before = self._polled.get((request.connection, request.name))
+                if before is not None:
+                    before.polls = request.key
+                self._polled[request.connection, request.name] = request
+        return self.script
+
+    # The client half
+
+    def _client(self, frame: Frame) -> None:
+        if frame.connection in self._closed:
+            return
+        decoded = read(frame.body)
+        events = self._pairing.take(frame, decoded)
+        if len(events) == 1 and isinstance(events[0], Answered) and decoded.kind is not Kind.BATCH:
+            if self._answer(frame, events[0]):
+                return
+        elif len(events) == 1 and isinstance(events[0], Told) and self._progress(frame, events[0]):
+            return
+        self._turn(frame, decoded, events)
+
+    def _turn(self, frame: Frame, decoded: Decoded, events: list[Any]) -> None:
+        if frame.connection not in self._opened:
+            self._opened.add(frame.connection)
+            self._add(Turn(OPEN, frame.connection, frame.seq))
+        turn = Turn(SEND, frame.connection, frame.seq, frame.body)
+        turn.messages = decoded.messages
+        places = items(frame.body) if decoded.kind is Kind.BATCH else []
+        for place, event in enumerate(events):
+            if isinstance(event, Opened):
+                turn.requests.append(self._request(event).key)
+            elif isinstance(event, Told) and len(events) == 1:
+                self._cancel(frame, event, turn)
+            elif isinstance(event, Answered) and len(places) == len(events):
+                query = self._queries.get(event.exchange.key)
+                if query is not None:
+                    query.answer = b"", frame.seq
+                    turn.answers.append((query.key, place))
+        self._add(turn)
+
+    def _add(self, turn: Turn) -> None:
+        turn.needs, turn.queries = tuple(self._needs), tuple(self._asked)
+        turn.heard = tuple(self._heard.items())
+        if turn.cancels is not None:
+            progress: Telling = (turn.connection, "notifications/progress", turn.cancels)
+            if progress in self._told:
+                turn.heard = (*turn.heard, (progress, self._told[progress]))
+        self._needs, self._asked, self._heard = [], [], {}
+        self.script.turns.append(turn)
+
+    def _request(self, event: Opened) -> Request:
+        self._key += 1
+        request = Request(self._key, event.exchange, event.message)
+        self.script.requests[request.key] = self._requests[event.exchange.key] = request
+        offered = peek(event.message, "params", "_meta", _CAPABILITIES)
+        if request.method == "initialize":
+            offered = peek(event.message, "params", "capabilities")
+        if isinstance(offered, dict):
+            self.script.offered[request.connection] = offered
+        if request.method in INPUT_METHODS and _is_a_round(request.params):
+            state = dumps(request.params.get("requestState"))
+            place = (request.connection, request.method, request.name, state)
+            request.round_of = self._asking.pop(place, None)
+        return request
+
+    def _cancel(self, frame: Frame, event: Told, turn: Turn) -> None:
+        if event.message.method != "notifications/cancelled":
+            return
+        exchange = event.owner
+        if exchange is None:
+            named = peek(event.message, "params", "requestId")
+            identity = "" if named is None else id_text(named)
+            # One that had timed out before is cancelled too.
+            waiting = self._pairing.open.get((frame.connection, frame.direction, identity))
+            exchange = waiting[0] if waiting else None
+        request = self._requests.get(exchange.key) if exchange is not None else None
+        if request is not None:
+            request.ends = CANCELLED
+            turn.what, turn.cancels = CANCEL, request.key
+
+    def _answer(self, frame: Frame, event: Answered) -> bool:
+        query = self._queries.get(event.exchange.key)
+        if query is None:
+            return False
+        query.answer = frame.body, frame.seq
+        needs, heard = self._since.pop(query.key, ([], {}))
+        query.needs, query.heard = tuple(needs), tuple(heard.items())
+        turns = len(self.script.turns)
+        query.turns = turns if turns > query.asked else 0
+        return True
+
+    def _progress(self, frame: Frame, event: Told) -> bool:
+        if event.message.method != "notifications/progress":
+            return False
+        token = peek(event.message, "params", "progressToken")
+        query = None if token is None else self._tokens.get((frame.connection, id_text(token)))
+        if query is None or query.answer is not None:
+            return False
+        query.notes.append((frame.body, frame.seq))
+        return True
+
+    # The server half
+
+    def _server(self, frame: Frame) -> None:
+        for event in self._pairing.take(frame, read(frame.body)):
+            if isinstance(event, Answered):
+                self._answered(frame, event)
+            elif isinstance(event, Opened):
+                self._query(event)
+            elif isinstance(event, Told):
+                self._notified(frame, event)
+
+    def _answered(self, frame: Frame, event: Answered) -> None:
+        request = self._requests.get(event.exchange.key)
+        if request is None or request.ends == CANCELLED:
+            return
+        request.ends, request.answer, request.answer_seq = ANSWERED, event.message, frame.seq
+        request.took_ns = event.exchange.duration_ns
+        self._needs.append(request.key)
+        for needs, _ in self._since.values():
+            needs.append(request.key)
+        if peek(event.message, "result", "resultType") == "input_required":
+            state = dumps(peek(event.message, "result", "requestState"))
+            self._asking[request.connection, request.method, request.name, state] = request.key
+        if request.method == "tools/list":
+            result = event.message.value("result")
+            tools = result.get("tools") if isinstance(result, dict) else None
+            for tool in tools if isinstance(tools, list) else ():
+                if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+                    self.script.tools[tool["name"]] = tool
+
+    def _query(self, event: Opened) -> None:
+        if event.message.method == "ping":
+            return
+        self._key += 1
+        query = Query(self._key, event.exchange, event.message)
+        owner = self._requests.get(event.owner.key) if event.owner is not None else None
+        query.owner = None if owner is None else owner.key
+        query.asked = len(self.script.turns)
+        self.script.queries[query.key] = self._queries[event.exchange.key] = query
+        if query.token is not None:
+            self._tokens[query.connection, query.token] = query
+        self._asked.append(query.key)
+        self._since[query.key] = [], {}
+
+    def _notified(self, frame: Frame, event: Told) -> None:
+        method = event.message.method or ""
+        telling: Telling = (frame.connection, method, 0)
+        if method == "notifications/progress" and event.owner is not None:
+            owner = self._requests.get(event.owner.key)
+            if owner is not None:
+                telling = (frame.connection, method, owner.key)
+                self._told[telling] = self._told.get(telling, 0) + 1
+        elif method == "notifications/cancelled" and event.owner is not None:
+            query = self._queries.get(event.owner.key)
+            if query is not None:
+                self._since.pop(query.key, None)
+        elif method in TELLING:
+            self._told[telling] = self._heard[telling] = self._told.get(telling, 0) + 1
+            for _, heard in self._since.values():
+                heard[telling] = self._told[telling]
+
+    # Around it
+
+    def _process(self, frame: Frame) -> None:
+        for event in self._pairing.take(frame):
+            if isinstance(event, GaveUp) and b'"unanswered"' in frame.body:
+                self._lose(self._requests.get(event.exchange.key))
+        ends = self._ends.setdefault(frame.connection, Ends(Script()))
+        over = ends.told
+        done = ends.take(frame)
+        if done is not None:
+            for request in self._open(frame.connection):
+                self._lose(request)
+            if done[0] == "end":
+                self.script.codes[frame.connection] = done[1]
+        elif ends.told and not over and frame.connection in self._opened - self._closed:
+            self._close(frame.connection, frame.seq)
+
+    def _open(self, connection: int) -> list[Request]:
+        waiting = [exchange for several in self._pairing.open.values() for exchange in several]
+        found = [self._requests.get(each.key) for each in waiting if each.connection == connection]
+        return [each for each in found if each is not None]
+
+    def _lose(self, request: Request | None) -> None:
+        if request is not None and request.ends == LEFT:
+            request.ends = LOST
+
+    def _close(self, connection: int, seq: int) -> None:
+        self._closed.add(connection)
+        self._add(Turn(CLOSE, connection, seq))
+
+
+def _is_a_round(params: Any) -> bool:
+    return isinstance(params, dict) and ("requestState" in params or "inputResponses" in params)
