@@ -464,3 +464,35 @@ async def test_what_a_result_asks_is_answered_and_the_call_is_sent_again_with_it
         second = json.loads(work.sent("tools/call")[1])["params"]
         assert second["inputResponses"]["name"] == {"action": "accept", "content": {"n": "yes"}}
         assert second["requestState"] == "one of Ann"
+
+
+# In a call's result
+
+
+async def test_what_a_rule_answered_stands_with_the_calls_result() -> None:
+    rule = {"method": "sampling/createMessage", "answer": "text:Good day", "name": "greets"}
+    async with at_work([told(rules=(rule,))], size=(120, 40)) as work:
+        await work.ready()
+        call(work, sample(3), {"answer": 3})
+        [answer] = await heard(work)
+        assert answer["result"]["content"]["text"] == "Good day"
+        await work.shows("✓ result")
+        await work.press("enter", "tab", "end")
+        await work.shows("on the way", "answered sampling/createMessage by rule 'greets'")
+
+
+async def test_the_urls_that_a_call_needs_opened_are_shown_and_it_is_sent_again() -> None:
+    link = {"mode": "url", "elicitationId": "e", "url": "http://x.org/in", "message": "Log in first"}
+    error = {"code": -32042, "message": "URL needed", "data": {"elicitations": [link]}}
+    target = server("does_as_told", '{"tools": {}}', json.dumps({"tools/call": error}), name="told")
+    async with at_work([target], size=(120, 40)) as work:
+        await work.ready()
+        await work.press("enter", *"[]", "enter")
+        await work.shows(
+            "error -32042", "http://x.org/in", "host: x.org", "It is not encrypted", "Log in first"
+        )
+        await work.shows("open this yourself if you trust it, then r sends the call again")
+        await work.press("escape", "escape", "r")
+        await work.until(lambda: len(work.sent("tools/call")) == 2)
+        first, second = (json.loads(each)["params"] for each in work.sent("tools/call"))
+        assert first["arguments"] == second["arguments"] == {"text": "[]"}

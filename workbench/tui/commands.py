@@ -355,6 +355,15 @@ def _table() -> Iterator[Command]:
         hint=30,
     )
     yield of(
+        "again",
+        "r",
+        "send again",
+        "Send the call whose result is shown again, as it was",
+        "items live called",
+        avoids="field json line log text",
+        hint=32,
+    )
+    yield of(
         "filter", "slash", "filter", "Show only what contains these words", "filter", avoids="text", hint=65
     )
     yield of(

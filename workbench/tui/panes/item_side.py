@@ -63,6 +63,6 @@ class ItemSide(Vertical):
         if run is None or outcome is None:
             self.result.clear()
             return
-        self.result.show(outcome, run.seq)
+        self.result.show(outcome, run.seq, run.remarks)
         for remark in run.remarks:
             self.post_message(Said(remark))

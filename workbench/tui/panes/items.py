@@ -302,6 +302,8 @@ class ItemsPane(Pane):
             words.add("item")
             if self.takes_arguments(item):
                 words.add("arguments")
+            if self.result.display and self.result.outcome is not None:
+                words.add("called")
         return words
 
     @property
@@ -329,6 +331,14 @@ class ItemsPane(Pane):
         self.list.display = True
         self.list.filter()
         self._fit()
+
+    def do_again(self) -> None:
+        """Send the call whose result is shown once more, as it was."""
+        item, view = self.item, self.current
+        run = self._run(view.number, item) if item is not None and view is not None else None
+        if item is not None and view is not None and run is not None and run.outcome is not None:
+            arguments = self.arguments_of(run) or "{}"
+            self.post_message(Call(view.number, item, run.method, run.params, arguments))
 
     def do_json(self) -> None:
         self.form.start()

@@ -6,6 +6,7 @@ stays where it is while the rest scrolls.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -24,6 +25,9 @@ from workbench.tui.widgets.documents import Span, TextRows
 from workbench.tui.widgets.line_list import TEXT, LineView
 from workbench.tui.widgets.result_blocks import Block, blocks_of, is_tool_error
 from workbench.tui.widgets.result_head import failure_blocks, head_of
+
+#: Remarks of one call that are shown; the last ones.
+MAX_REMARKS = 50
 
 #: Rows of one block that are shown in place.
 BLOCK_ROWS = 400
@@ -64,6 +68,7 @@ class ResultView(LineView):
         self.outcome: Outcome | None = None
         self._request_seq: int | None = None
         self._blocks: list[Block] = []
+        self._remarks: list[Block] = []
         self._rows: list[tuple[int, list[Span]]] = []
         self._current = 0
         self._turn = 0
@@ -72,8 +77,12 @@ class ResultView(LineView):
 
     # What goes down.
 
-    def show(self, outcome: Outcome, request_seq: int | None = None) -> None:
-        """Show how a call ended."""
+    def show(self, outcome: Outcome, request_seq: int | None = None, remarks: Sequence[str] = ()) -> None:
+        """Show how a call ended; ``remarks`` are sentences about what was done on the way."""
+        told = "\n".join(remarks[-MAX_REMARKS:])
+        self._remarks = (
+            [Block("on the way", told, False, told.encode("utf-8", "surrogateescape"))] if told else []
+        )
         self.outcome = outcome
         self._request_seq = request_seq
         self._turn += 1
@@ -121,7 +130,7 @@ class ResultView(LineView):
             self._take(message.blocks)
 
     def _take(self, blocks: list[Block]) -> None:
-        self._blocks = blocks
+        self._blocks = blocks if self._reading or self.outcome is None else [*blocks, *self._remarks]
         self._lay_out()
         self.scroll_line(0)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from workbench.core.actions import Outcome
 from workbench.core.jsonrpc import dumps
+from workbench.core.links import Link, links_of
 from workbench.tui import figures
 from workbench.tui.marks import Marks
 from workbench.tui.palette import Role
@@ -48,7 +49,15 @@ def failure_blocks(outcome: Outcome) -> list[Block]:
     message = error.get("message") if isinstance(error, dict) else None
     if not isinstance(message, str):
         return [Block("", dumps(error), True, whole)]
-    blocks = [Block("", message, False, whole)]
+    blocks = [Block("", message, False, whole), *map(_link_block, links_of(error))]
     if "data" in error:
         blocks += [block._replace(title="data") for block in blocks_of(dumps(error["data"]))[:1]]
     return blocks
+
+
+def _link_block(link: Link) -> Block:
+    """A URL that has to be opened before the call can go on; copying takes the URL alone."""
+    said = [link.url, f"host: {link.host or 'none'}", link.warning, link.message]
+    title = "open this yourself if you trust it, then r sends the call again"
+    text = "\n".join(line for line in said if line)
+    return Block(title, text, False, link.url.encode("utf-8", "surrogatepass"))
