@@ -97,6 +97,48 @@ async def asked(app: Workbench, pilot: Pilot[Any]) -> None:
     await pilot.pause(0.3)
 
 
+def asks() -> list[Any]:
+    from tests.tui.questions import target
+
+    return [target("everything"), target("staging")]
+
+
+def question(name: str, *pressed: str, waiting: int = 1) -> Play:
+    """A server asks one of the kinds of questions, and the inbox is open on it."""
+
+    async def play(app: Workbench, pilot: Pilot[Any]) -> None:
+        from tests.tui.questions import ask
+
+        await until(pilot, lambda: len(app.desk.views) == 2 and all(view.tools for view in app.desk.views))
+        ask(app.desk, name)
+        await until(pilot, lambda: len(app.desk.inbox) >= waiting)
+        await pilot.press(*["right_square_bracket"] * 5)
+        await pilot.pause(0.5)
+        await pilot.press(*pressed)
+        await pilot.pause(0.8)
+
+    return play
+
+
+def links() -> Any:
+    from tests.tui.questions import needs_links
+
+    return needs_links()
+
+
+async def needed(app: Workbench, pilot: Pilot[Any]) -> None:
+    await ready(app, pilot)
+    await pilot.press("enter", "enter")
+    await pilot.pause(0.6)
+
+
+async def diagnosed(app: Workbench, pilot: Pilot[Any]) -> None:
+    await until(pilot, lambda: app.desk.views and app.desk.views[0].why)
+    await pilot.press(*["right_square_bracket"] * 4, "D")
+    await until(pilot, lambda: (found := app.desk.diagnosis(1)) is not None and found.over)
+    await pilot.pause(0.5)
+
+
 async def frame(app: Workbench, pilot: Pilot[Any]) -> None:
     await pane(6)(app, pilot)
     await pilot.press("up", "up", "up", "enter")
@@ -142,6 +184,17 @@ SCENES: dict[str, tuple[Callable[[], list[Any]], Play]] = {
     "logs": (demo, pane(3)),
     "server": (demo, pane(4)),
     "inbox": (demo, asked),
+    "inbox-form": (asks, question("form")),
+    "inbox-filling": (asks, question("form", "enter", *["tab"] * 9, "space")),
+    "inbox-wrong": (asks, question("form", "enter", "Z", "enter")),
+    "inbox-url": (asks, question("url")),
+    "inbox-sampling": (asks, question("sampling", "enter", *"It is")),
+    "inbox-json": (asks, question("sampling", "e")),
+    "inbox-several": (asks, question("several", waiting=3)),
+    "inbox-always": (asks, question("form", "enter", *"Zoe", "escape", "R")),
+    "inbox-rule": (asks, question("form", "enter", *"Zoe", "escape", "R", "t")),
+    "url-needed": (lambda: [links()], needed),
+    "diagnosed": (lambda: targets(f"-- {sys.executable} -m tests.servers.exits_at_once"), diagnosed),
     "frames": (demo, pane(6)),
     "frame": (demo, frame),
     "crashed": (lambda: targets(f"-- {sys.executable} -m tests.servers.exits_at_once"), crashed),

@@ -12,6 +12,16 @@ import pytest
 
 from tests.servers.targets import server
 from tests.tui.at_work import AtWork, at_work, demo_target
+from tests.tui.questions import (
+    EVERY_KIND,
+    call,
+    elicit,
+    elicit_url,
+    needs_links,
+    sample,
+    sample_all,
+    target,
+)
 from workbench.config import Target
 from workbench.core.frame import Direction, Kind
 from workbench.core.jsonrpc import dumps
@@ -20,36 +30,6 @@ from workbench.tui.panes.inbox import InboxPane
 pytestmark = pytest.mark.anyio
 
 INBOX = ["right_square_bracket"] * 5
-
-ANY = {
-    "roots": {"listChanged": True},
-    "sampling": {"tools": {}},
-    "elicitation": {"form": {}, "url": {}},
-}
-
-
-def told(name: str = "told", **options: Any) -> Target:
-    """A server that does in a call what the call says."""
-    return server("does_as_told", name=name, capabilities=ANY, **options)
-
-
-def call(work: AtWork, *steps: dict[str, Any], connection: int = 1) -> None:
-    params = {"name": "echo", "arguments": {"text": json.dumps(steps)}}
-    work.desk.call(connection, "echo", "tools/call", dumps(params))
-
-
-def asking(id: int, method: str, **params: Any) -> dict[str, Any]:
-    return {"send": {"id": id, "method": method, "params": params}}
-
-
-def elicit(id: int, message: str = "?", required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": list(required)}
-    return asking(id, "elicitation/create", message=message, requestedSchema=schema)
-
-
-def sample(id: int, text: str = "Hi", **more: Any) -> dict[str, Any]:
-    messages = [{"role": "user", "content": {"type": "text", "text": text}}]
-    return asking(id, "sampling/createMessage", messages=messages, maxTokens=100, **more)
 
 
 async def heard(work: AtWork) -> list[dict[str, Any]]:
@@ -70,12 +50,12 @@ def pane(work: AtWork) -> InboxPane:
 
 @asynccontextmanager
 async def inbox(
-    *steps: dict[str, Any], size: tuple[int, int] = (120, 40), waiting: int = 1, target: Target | None = None
+    *steps: dict[str, Any], size: tuple[int, int] = (120, 40), waiting: int = 1, server: Target | None = None
 ) -> AsyncIterator[AtWork]:
     """A server that has asked, and the inbox in front of the user."""
-    async with at_work([target or told()], size=size) as work:
+    async with at_work([server or target()], size=size) as work:
         await work.ready()
-        call(work, *steps)
+        call(work.desk, *steps)
         await work.until(lambda: len(work.desk.inbox) == waiting)
         await work.press(*INBOX)
         await work.until(lambda: len(pane(work).rows.keys) >= waiting)
@@ -123,22 +103,6 @@ async def test_the_wire_line_of_a_sampling_answer_is_the_message_as_it_is_sent()
 
 # Elicitation by form
 
-COLOURS = [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]
-
-EVERY_KIND: dict[str, Any] = {
-    "name": {"type": "string", "minLength": 2, "maxLength": 9},
-    "mail": {"type": "string", "format": "email", "title": "Where to write to"},
-    "day": {"type": "string", "format": "date", "default": "2026-12-01"},
-    "ratio": {"type": "number", "minimum": 0},
-    "count": {"type": "integer", "minimum": 1, "maximum": 5, "default": 3},
-    "sure": {"type": "boolean", "default": True},
-    "size": {"type": "string", "enum": ["small", "large"]},
-    "unit": {"type": "string", "enum": ["m", "i"], "enumNames": ["Metric", "Imperial"]},
-    "colour": {"type": "string", "oneOf": COLOURS},
-    "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, "maxItems": 2},
-    "paint": {"type": "array", "items": {"anyOf": COLOURS}, "minItems": 1, "default": ["g"]},
-}
-
 
 @pytest.mark.parametrize("size", [(60, 15), (120, 40)])
 async def test_a_form_with_every_kind_of_field_is_filled_in_by_keys(size: tuple[int, int]) -> None:
@@ -179,7 +143,7 @@ async def test_what_the_schema_is_against_is_told_in_its_place_before_it_goes() 
         assert answer["result"] == {"action": "accept", "content": {"name": "Zoe", "count": 4}}
 
 
-async def test_an_answer_of_many_that_are_too_many_is_told() -> None:
+async def test_an_answer_of_many_that_are_too_many_is_target() -> None:
     step = elicit(7, "Tags", tags=EVERY_KIND["tags"])
     async with inbox(step, {"answer": 7}) as work:
         await work.press("enter", "space", "down", "space", "down", "space", "enter")
@@ -217,7 +181,7 @@ async def test_the_whole_answer_is_written_as_json_and_told_to_be_wrong_before_i
 
 async def test_a_url_is_shown_whole_with_its_host_and_what_is_doubtful_and_nothing_is_opened() -> None:
     url = f"http://xn--80ak6aa92e.com/{'long/' * 40}end?token=abc"
-    step = asking(7, "elicitation/create", mode="url", message="Log in", url=url, elicitationId="e1")
+    step = elicit_url(7, url)
     done = {"send": {"method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}}}
     async with inbox(step, {"answer": 7}, done, {"hear": "ping"}, size=(80, 24)) as work:
         await work.shows("host", "xn--80ak6aa92e.com", "punycode", "Nothing is opened here")
@@ -233,7 +197,7 @@ async def test_a_url_is_shown_whole_with_its_host_and_what_is_doubtful_and_nothi
 
 
 async def test_copying_a_url_goes_to_the_terminals_clipboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = asking(7, "elicitation/create", mode="url", message="x", url="https://x.org/a", elicitationId="e")
+    step = elicit_url(7, "https://x.org/a")
     async with inbox(step, {"answer": 7}) as work:
         written: list[str] = []
         assert work.app._driver is not None
@@ -247,34 +211,7 @@ async def test_copying_a_url_goes_to_the_terminals_clipboard(monkeypatch: pytest
 
 
 async def test_a_sampling_request_is_shown_with_all_it_holds_edited_and_answered() -> None:
-    messages = [
-        {"role": "user", "content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]},
-        {"role": "assistant", "content": {"type": "tool_use", "id": "u1", "name": "find", "input": {"q": 1}}},
-        {
-            "role": "user",
-            "content": {
-                "type": "tool_result",
-                "toolUseId": "u1",
-                "content": [{"type": "text", "text": "nothing"}],
-            },
-        },
-    ]
-    tool = {
-        "name": "find",
-        "description": "Finds",
-        "inputSchema": {"type": "object", "properties": {"q": {}}},
-    }
-    step = asking(
-        7,
-        "sampling/createMessage",
-        messages=messages,
-        maxTokens=64,
-        systemPrompt="Be terse",
-        modelPreferences={"hints": [{"name": "small"}], "speedPriority": 0.9},
-        tools=[tool],
-        toolChoice={"mode": "auto"},
-    )
-    async with inbox(step, {"answer": 7}) as work:
+    async with inbox(sample_all(7), {"answer": 7}) as work:
         await work.shows("Be terse", "image, image/png, 3 B", 'uses find {"q":1}', 'result of "u1": nothing')
         await work.shows("small", "speed 0.9", "max tokens 64", "find(", "Finds")
         await work.press("e")
@@ -321,18 +258,18 @@ async def test_each_of_many_requests_is_answered_while_the_others_wait_and_keeps
 
 
 async def test_a_request_takes_no_focus_and_shows_a_badge() -> None:
-    async with at_work([told()], size=(80, 24)) as work:
+    async with at_work([target()], size=(80, 24)) as work:
         await work.ready()
         before = work.app.focused
-        call(work, elicit(1, "Now!"), {"answer": 1})
+        call(work.desk, elicit(1, "Now!"), {"answer": 1})
         await work.shows("inbox 1", "Inbox 1")
         assert work.app.focused is before
         assert work.main.pane_name == "tools"
 
 
 async def test_of_many_requests_the_one_taken_back_disappears_and_the_call_goes_on() -> None:
-    target = server("asks_while_called", name="asks")
-    async with at_work([target], size=(120, 40)) as work:
+    asks = server("asks_while_called", name="asks")
+    async with at_work([asks], size=(120, 40)) as work:
         await work.ready()
         await work.press("enter", *"take back", "enter")
         await work.until(lambda: work.frames(Kind.NOTIFICATION, "notifications/cancelled"))
@@ -372,10 +309,10 @@ async def test_a_request_taken_back_under_the_users_hands_says_so_and_keeps_what
 
 
 async def test_a_connection_that_ends_takes_its_requests_along_and_leaves_the_others() -> None:
-    async with at_work([told("one"), told("two")], size=(120, 40)) as work:
+    async with at_work([target("one"), target("two")], size=(120, 40)) as work:
         await work.ready(2)
-        call(work, elicit(1, "From one"), {"answer": 1})
-        call(work, elicit(1, "From two"), {"answer": 1}, connection=2)
+        call(work.desk, elicit(1, "From one"), {"answer": 1})
+        call(work.desk, elicit(1, "From two"), {"answer": 1}, connection=2)
         await work.shows("inbox 2")
         await work.press(*INBOX)
         work.desk.disconnect(1)
@@ -388,10 +325,10 @@ async def test_a_connection_that_ends_takes_its_requests_along_and_leaves_the_ot
 
 
 async def test_roots_are_told_at_once_or_asked_for_and_changed() -> None:
-    async with at_work([told(roots=({"uri": "file:///a"},))], size=(120, 40)) as work:
+    async with at_work([target(roots=({"uri": "file:///a"},))], size=(120, 40)) as work:
         await work.ready()
         work.main.do_hold_roots()
-        call(work, {"send": {"id": 5, "method": "roots/list"}}, {"answer": 5})
+        call(work.desk, {"send": {"id": 5, "method": "roots/list"}}, {"answer": 5})
         await work.until(lambda: len(work.desk.inbox) == 1)
         await work.press(*INBOX)
         await work.shows("asks for the roots", '"uri": "file:///a"')
@@ -407,7 +344,7 @@ async def test_roots_are_told_at_once_or_asked_for_and_changed() -> None:
 
 
 async def test_changing_the_roots_tells_the_server() -> None:
-    async with at_work([told(roots=({"uri": "file:///a"},))], size=(120, 40)) as work:
+    async with at_work([target(roots=({"uri": "file:///a"},))], size=(120, 40)) as work:
         await work.ready()
         await work.press(*["right_square_bracket"] * 4, "R")
         await work.shows("roots", "file:///a")
@@ -435,7 +372,7 @@ async def test_a_rule_made_of_an_answer_answers_from_then_on_and_is_told_and_rem
         await work.shows("rules that answer", "answered by rule")
         await work.press("d")
         await work.until(lambda: not work.desk.rules)
-        call(work, elicit(1, "Name?"), {"answer": 1})
+        call(work.desk, elicit(1, "Name?"), {"answer": 1})
         await work.until(lambda: len(work.desk.inbox) == 1)
 
 
@@ -471,9 +408,9 @@ async def test_what_a_result_asks_is_answered_and_the_call_is_sent_again_with_it
 
 async def test_what_a_rule_answered_stands_with_the_calls_result() -> None:
     rule = {"method": "sampling/createMessage", "answer": "text:Good day", "name": "greets"}
-    async with at_work([told(rules=(rule,))], size=(120, 40)) as work:
+    async with at_work([target(rules=(rule,))], size=(120, 40)) as work:
         await work.ready()
-        call(work, sample(3), {"answer": 3})
+        call(work.desk, sample(3), {"answer": 3})
         [answer] = await heard(work)
         assert answer["result"]["content"]["text"] == "Good day"
         await work.shows("✓ result")
@@ -482,10 +419,7 @@ async def test_what_a_rule_answered_stands_with_the_calls_result() -> None:
 
 
 async def test_the_urls_that_a_call_needs_opened_are_shown_and_it_is_sent_again() -> None:
-    link = {"mode": "url", "elicitationId": "e", "url": "http://x.org/in", "message": "Log in first"}
-    error = {"code": -32042, "message": "URL needed", "data": {"elicitations": [link]}}
-    target = server("does_as_told", '{"tools": {}}', json.dumps({"tools/call": error}), name="told")
-    async with at_work([target], size=(120, 40)) as work:
+    async with at_work([needs_links()], size=(120, 40)) as work:
         await work.ready()
         await work.press("enter", *"[]", "enter")
         await work.shows(
