@@ -25,6 +25,9 @@ units = st.builds(
     mono_ns=st.integers(0, 2**64 - 1),
     whole=st.booleans(),
     ending=st.sampled_from(Ending),
+    # A pipe has one stream and no events.
+    stream=st.just(0),
+    event=st.none(),
 )
 
 

@@ -13,6 +13,7 @@ from workbench.tui.desk import Desk
 from workbench.tui.found import FoundServers
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Bit, Fixed, Line, wrapped
+from workbench.tui.messages import Hints
 from workbench.tui.marks import marks_of
 from workbench.tui.widgets.rows import Rows
 
@@ -108,6 +109,7 @@ class Empty(Vertical):
         self.rows.display = bool(rows)
         self._fit()
         self._lay()
+        self.post_message(Hints())
         self.call_after_refresh(self.rows.scroll_line, 0)
 
     def on_resize(self, event: events.Resize) -> None:  # noqa: ARG002 - the size is the widget's
