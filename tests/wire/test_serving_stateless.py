@@ -128,7 +128,10 @@ async def test_there_is_no_other_verb_where_only_this_era_is_served() -> None:
     async with over_http(manner=Manner(eras=("modern",))) as (url, _), raw(url) as client:
         assert (await client.get()).status_code == 405
         assert (await client.client.delete(url)).status_code == 405
-        assert (await client.post(message("initialize"))).json()["error"]["code"] == -32602
+        answer = await client.post(message("initialize", protocolVersion="2025-11-25"))
+    data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32022)
+    assert answer.json()["error"]["data"] == data
 
 
 async def test_a_client_that_closes_its_stream_cancels_its_request() -> None:

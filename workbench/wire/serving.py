@@ -72,6 +72,7 @@ class LineClient:
 
     def __init__(self, name: str, tap: Tap, write: Callable[[bytes], None], end: Callable[[], None]) -> None:
         self.name = name
+        self.streams = False
         self.tap = tap
         self.inbox = Inbox()
         self.on_left: Callable[[int], None] = lambda _: None

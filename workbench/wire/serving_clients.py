@@ -32,13 +32,22 @@ class HttpClient:
     """A client over HTTP. ``own`` is its own stream, ``None`` where it has none.
 
     ``session`` is the id it is known by, empty for a place. ``resumes`` says whether streams have
-    event ids. ``ended`` is set when it has been served to the end.
+    event ids, ``streams`` whether each request has one of its own. ``ended`` is set when it has been
+    served to the end.
     """
 
     def __init__(
-        self, name: str, tap: Tap, *, session: str = "", resumes: bool = False, own: bool = False
+        self,
+        name: str,
+        tap: Tap,
+        *,
+        session: str = "",
+        resumes: bool = False,
+        own: bool = False,
+        streams: bool = True,
     ) -> None:
         self.name = name
+        self.streams = streams
         self.tap = tap
         self.session = session
         self.revision = ""

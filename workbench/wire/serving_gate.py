@@ -12,7 +12,7 @@ import base64
 import binascii
 import ipaddress
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from workbench.core.frame import Kind
@@ -70,7 +70,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_origin(exchange: Exchange, hosts: Collection[str], anywhere: bool) -> None:
+class Headed(Protocol):
+    """Something with headers."""
+
+    def all(self, name: str) -> list[str]:
+        """The values of a header (its name in lower case), in their order."""
+        ...
+
+
+def check_origin(exchange: Headed, hosts: Collection[str], anywhere: bool) -> None:
     """Raise ``Refused`` (403) for a request from a place that has no business here.
 
     ``hosts`` are names that are let in besides this machine's; with ``anywhere`` every address that
@@ -129,6 +137,20 @@ def check_message(decoded: Decoded) -> Message:
     raise Refused(400, "The body must be one request or one notification.", code=INVALID_REQUEST)
 
 
+def check_handshake(message: Message, versions: Collection[str]) -> None:
+    """Raise ``Refused`` for a handshake, with the versions that are spoken: without them a client of the
+    other era could not know why ("Versioning", 2026-07-28)."""
+    if message.kind is Kind.REQUEST and message.method == "initialize":
+        asked = _object(message.value("params")).get("protocolVersion")
+        raise _unsupported(message, versions, asked)
+
+
+def is_stateless(decoded: Decoded) -> bool:
+    """Whether a body says that it is of the stateless era."""
+    params = _object(decoded.messages[0].value("params")) if len(decoded.messages) == 1 else {}
+    return f"{_META}protocolVersion" in _object(params.get("_meta"))
+
+
 def check_stateless(exchange: Exchange, message: Message, versions: Collection[str]) -> None:
     """Raise ``Refused`` where the headers do not repeat the body ("Streamable HTTP", 2026-07-28).
 
@@ -148,10 +170,13 @@ def check_stateless(exchange: Exchange, message: Message, versions: Collection[s
     if member is not None and isinstance(params.get(member), str):
         _check_header(exchange, message, "Mcp-Name", params[member], coded=True)
     if version not in versions:
-        data = dumps({"supported": sorted(versions, reverse=True), "requested": version})
-        raise Refused(
-            400, "Unsupported protocol version", code=UNSUPPORTED_VERSION, id_text=message.id, data=data
-        )
+        raise _unsupported(message, versions, version)
+
+
+def _unsupported(message: Message, versions: Collection[str], asked: Any) -> Refused:
+    data = dumps({"supported": sorted(versions, reverse=True), "requested": asked})
+    why = "Unsupported protocol version"
+    return Refused(400, why, code=UNSUPPORTED_VERSION, id_text=message.id, data=data)
 
 
 def _version(message: Message, params: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ async def stream(site: Site, exchange: Exchange, name: str) -> None:
     """``/sse``: a client comes, and this is its stream."""
     if exchange.verb != "GET" or "legacy" not in site.manner.eras:
         raise not_allowed("GET")
-    client = HttpClient(name, site.tap(name), session=uuid.uuid4().hex, own=True)
+    client = HttpClient(name, site.tap(name), session=uuid.uuid4().hex, own=True, streams=False)
     exchange.begin(client.tap)
     assert client.own is not None
     site.welcome(client, site.streams)

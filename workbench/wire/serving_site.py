@@ -27,8 +27,9 @@ class Manner(NamedTuple):
     ``eras`` are those that are answered. ``answers`` is ``auto`` (JSON for an answer that comes
     alone, else events), ``sse`` or ``json``. ``sessions`` off serves the handshake era without ids, as a
     place. ``streams`` off refuses GET, and with it ``resumes``: event ids, priming events (``primes``)
-    and streams that are taken up again. ``versions`` are those of the stateless era. ``anywhere`` lets
-    other machines come, ``hosts`` are names by which they may.
+    and streams that are taken up again. ``versions`` are those of the stateless era; ``checks`` off takes
+    its requests also where the headers do not repeat the body. ``anywhere`` lets other machines come,
+    ``hosts`` are names by which they may.
     """
 
     eras: tuple[str, ...] = ("legacy", "modern")
@@ -38,6 +39,7 @@ class Manner(NamedTuple):
     resumes: bool = True
     primes: bool = False
     versions: tuple[str, ...] = REVISIONS[len(HANDSHAKE_REVISIONS) :]
+    checks: bool = True
     anywhere: bool = False
     hosts: tuple[str, ...] = ()
 

@@ -18,9 +18,11 @@ from workbench.wire.serving_gate import (
     EITHER,
     INVALID_REQUEST,
     STREAM,
+    check_handshake,
     check_media,
     check_message,
     check_stateless,
+    is_stateless,
     offered,
 )
 from workbench.wire.serving_outgoing import Item, carry
@@ -30,9 +32,15 @@ from workbench.wire.serving_site import Site
 async def endpoint(site: Site, exchange: Exchange, name: str) -> None:
     """``/mcp``: a request of either era."""
     if _is_stateless(site, exchange):
-        await _stateless(site, exchange, name)
+        if exchange.verb != "POST":
+            raise not_allowed("POST")
+        await _stateless(site, exchange, name, await exchange.read())
     elif exchange.verb == "POST":
-        await _post(site, exchange, name)
+        body = await exchange.read()
+        if "modern" in site.manner.eras and not site.manner.checks and is_stateless(decode(body)):
+            await _stateless(site, exchange, name, body)
+        else:
+            await _post(site, exchange, name, body)
     elif exchange.verb in ("GET", "DELETE") and site.manner.sessions:
         client = _session(site, exchange)
         exchange.begin(client.tap)
@@ -48,18 +56,17 @@ def _is_stateless(site: Site, exchange: Exchange) -> bool:
     return "modern" in site.manner.eras and version is not None and version not in HANDSHAKE_REVISIONS
 
 
-async def _stateless(site: Site, exchange: Exchange, name: str) -> None:
-    if exchange.verb != "POST":
-        raise not_allowed("POST")
-    body = await exchange.read()
+async def _stateless(site: Site, exchange: Exchange, name: str, body: bytes) -> None:
     with _refusing(site, exchange, site.places.get(name), body):
         check_media(exchange, body=True, wanted=EITHER)
-        check_stateless(exchange, check_message(decode(body)), site.manner.versions)
+        message = check_message(decode(body))
+        check_handshake(message, site.manner.versions)
+        if site.manner.checks:
+            check_stateless(exchange, message, site.manner.versions)
     await answer(site, exchange, site.place(name), body)
 
 
-async def _post(site: Site, exchange: Exchange, name: str) -> None:
-    body = await exchange.read()
+async def _post(site: Site, exchange: Exchange, name: str, body: bytes) -> None:
     decoded = decode(body)
     version = offered(decoded)
     session = exchange.header("mcp-session-id")

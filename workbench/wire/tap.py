@@ -86,6 +86,10 @@ class Tap:
             self._observe(_frame(seq, unit, decoded.kind, method, identity, name), decoded)
         return seq, decoded
 
+    def aside(self, direction: Direction, body: bytes, stream: int) -> int:
+        """A body of an HTTP exchange that belongs to authorization, and is no message whatever it holds."""
+        return self._plain(direction, Channel.AUTH, Kind.AUTH, body, Ending.NONE, stream)
+
     def stream(self, stream: Stream) -> None:
         """An HTTP exchange as it stands now; see ``StreamSink.stream``."""
         self.sink.stream(stream)
@@ -112,8 +116,10 @@ class Tap:
         body = dumps(event).encode("utf-8", "surrogateescape")
         return self._plain(Direction.NONE, channel, kind, body, Ending.NONE)
 
-    def _plain(self, direction: Direction, channel: Channel, kind: Kind, body: bytes, ending: Ending) -> int:
-        unit = self._unit(direction, channel, body, ending)
+    def _plain(
+        self, direction: Direction, channel: Channel, kind: Kind, body: bytes, ending: Ending, stream: int = 0
+    ) -> int:
+        unit = self._unit(direction, channel, body, ending, stream)
         seq = self.sink.put(unit)
         if self._observe is not None:
             self._observe(_frame(seq, unit, kind), None)

@@ -133,11 +133,13 @@ class Client(Protocol):
     """A client that has come to the serving half. Everything of it belongs to the serving loop.
 
     ``name`` is what it came to, where an address has names below it (``/mcp/NAME``), else empty.
-    ``on_left`` is told the stream that it has left without having had its answer: in the stateless
-    era that cancels the request, in the handshake era it says nothing.
+    ``streams`` tells that each request it sends has a stream of its own. ``on_left`` is told the stream
+    that it has left without having had its answer: in the stateless era that cancels the request, in
+    the handshake era it says nothing.
     """
 
     name: str
+    streams: bool
     tap: Tap
     on_left: Callable[[int], None]
 
