@@ -20,7 +20,10 @@ from typing import Any
 from tests.servers.minimal import Params, error, messages, notify, result, send, text, welcome
 
 INTERVAL = 100
-CAPABILITIES: dict[str, Any] = {"tools": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {},
+    "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}},
+}
 RELATED = "io.modelcontextprotocol/related-task"
 
 

@@ -8,7 +8,8 @@ out members of results, ``draft`` answers the first discovery with a draft's err
 ``once=FILE`` never answers it before ``initialize`` has come to a process before this one.
 
 Its tools: ``echo``, ``ask`` (asks two things, then the same once more, each with a state),
-``wait`` (answers when it is cancelled), ``poke`` (tells every listener that tools changed).
+``wait`` (answers when it is cancelled), ``poke`` (tells every listener that tools changed), ``end``
+(ends every subscription with the server's ``notifications/cancelled``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ META = "io.modelcontextprotocol/"
 ODD = frozenset(sys.argv[1:])
 SLOW_ONCE = next((Path(word.removeprefix("once=")) for word in ODD if word.startswith("once=")), None)
 FORM = {"type": "object", "properties": {"n": {"type": "string"}}}
-TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "ask", "wait", "poke")]
+TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "ask", "wait", "poke", "end")]
 CAPABILITIES = {"tools": {"listChanged": True}, "resources": {"subscribe": True}}
 
 listeners: dict[Any, Params] = {}
@@ -92,6 +93,10 @@ def call(id: Any, params: Params) -> None:
         for listener in listeners:
             tagged("notifications/tools/list_changed", listener)
         answer(id, text("poked"))
+    elif name == "end":
+        while listeners:
+            notify("notifications/cancelled", {"requestId": listeners.popitem()[0]})
+        answer(id, text("ended"))
     elif name == "ask":
         ask(id, params)
     else:

@@ -122,7 +122,10 @@ async def test_an_elicitation_shows_a_badge_and_is_answered_by_its_form() -> Non
         await work.press("escape", "escape", *["right_square_bracket"] * 5, "enter", *"Zoe", "enter")
         await work.until(lambda: not work.desk.inbox)
         answer = work.frames(Kind.RESULT, "elicitation/create")[0]
-        assert json.loads(answer.body)["result"] == {"action": "accept", "content": {"name": "Zoe", "loud": False}}
+        assert json.loads(answer.body)["result"] == {
+            "action": "accept",
+            "content": {"name": "Zoe", "loud": False},
+        }
 
 
 async def test_an_elicitation_is_declined_by_a_key() -> None:

@@ -251,7 +251,9 @@ async def test_each_of_many_requests_is_answered_while_the_others_wait_and_keeps
         await work.press("enter", "end", *"way", "enter")
         await work.until(lambda: len(work.desk.inbox) == 1)
         await work.press("d")
-        answers = {each["id"]: each.get("result", each.get("error")) for each in await heard(work)}
+        answers: dict[int, Any] = {
+            each["id"]: each.get("result", each.get("error")) for each in await heard(work)
+        }
         assert answers[1] == {"action": "accept", "content": {"a": "halfway"}}
         assert answers[3] == {"action": "accept", "content": {}}
         assert answers[2]["code"] == -1

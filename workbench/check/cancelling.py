@@ -10,7 +10,7 @@ from workbench.core.exchange import Exchange, Told
 from workbench.core.frame import Direction
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Message, id_text
-from workbench.core.methods import REVISIONS
+from workbench.core.methods import LISTEN, REVISIONS
 from workbench.core.peek import peek
 
 _CANCELLATION = "Utilities: Cancellation"
@@ -159,5 +159,5 @@ class Cancelling:
     def _by_server(self, id: str) -> None:
         watched = self._watched
         waiting = watched.pairing.open.get((watched.frame.connection, Direction.TO_SERVER, id), ())
-        if not any(exchange.method == "subscriptions/listen" for exchange in waiting):
+        if not any(exchange.method == LISTEN for exchange in waiting):
             watched.found(CANCEL_BY_SERVER, "/params/requestId", id)

@@ -179,6 +179,12 @@ class Relistened(NamedTuple):
     next: int
 
 
+class Unlistened(NamedTuple):
+    """The server has ended a subscription to a resource."""
+
+    uri: str
+
+
 class Completed(NamedTuple):
     """A request of ours has ended."""
 
@@ -249,6 +255,7 @@ Action = (
     Send
     | Abandon
     | Completed
+    | Unlistened
     | Progressed
     | PeerRequest
     | PeerCancelled

@@ -11,7 +11,7 @@ from workbench.core.frame import Kind
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Message, id_text
 from workbench.core.listing import Listing
-from workbench.core.methods import LIST_METHODS, gate_of, has_capability
+from workbench.core.methods import LIST_METHODS, LISTEN, gate_of, has_capability
 from workbench.core.peek import peek, peek_items
 from workbench.core.subscriptions import SUBSCRIPTION_KEY
 from workbench.core.view import Item
@@ -20,8 +20,6 @@ from workbench.core.view import Item
 MAX_URIS = 10_000
 
 METHOD_NOT_FOUND = -32601
-
-LISTEN = "subscriptions/listen"
 
 
 class Catalog:

@@ -18,10 +18,10 @@ from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
 from workbench.core.handshake import judge
 from workbench.core.http_story import HttpStory
 from workbench.core.inflight import InFlight, keep
-from workbench.core.jsonrpc import Decoded, Message, decode, loads
+from workbench.core.jsonrpc import Decoded, Message, decode, id_text, loads
 from workbench.core.lifecycle import OVER, Event, State
 from workbench.core.logbook import Logbook
-from workbench.core.methods import CHANGED_LISTS, REVISIONS
+from workbench.core.methods import CHANGED_LISTS, LISTEN, REVISIONS
 from workbench.core.parties import META, Parties
 from workbench.core.peek import peek
 from workbench.core.peer_story import PeerStory
@@ -276,6 +276,8 @@ class ConnectionFold:
         method, to_client = event.message.method or "", frame.direction is Direction.TO_CLIENT
         if event.how == "cancel" and event.owner is not None:
             self._on_cancelled(event.owner)
+        elif to_client and method == "notifications/cancelled":
+            self._on_unlistened(frame, event.message)
         elif not to_client:
             if method == "notifications/initialized":
                 self._story.step(frame, "initialized", f"#{frame.seq}")
@@ -298,6 +300,13 @@ class ConnectionFold:
             return
         self._inflight.peer_ended(exchange)
         self._peer_story.cancelled(exchange)
+
+    def _on_unlistened(self, frame: Frame, message: Message) -> None:
+        """A stateless server may cancel one thing of the client's, a subscription, and so ends it."""
+        key = (frame.connection, Direction.TO_SERVER, id_text(peek(message, "params", "requestId")))
+        for exchange in self._pairing.open.get(key, ()):
+            if exchange.method == LISTEN:
+                self._on_cancelled(exchange)
 
     # What no peer sent
 

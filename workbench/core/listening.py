@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core import jsonrpc
-from workbench.core.actions import Action, Outcome, Relisten, Relistened, Remarked, Send
+from workbench.core.actions import Action, Outcome, Relisten, Relistened, Remarked, Send, Unlistened
 from workbench.core.calling import Calling
 from workbench.core.envelope import Envelope
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
+from workbench.core.methods import LISTEN
 from workbench.core.peek import peek
 from workbench.core.subscriptions import Subscription, Subscriptions, changes_of
-
-LISTEN = "subscriptions/listen"
 
 
 class Listening:
@@ -56,11 +55,10 @@ class Listening:
         subscription = self._own(message.id)
         if subscription is None:
             return []
-        self.all.remove(subscription)
         how = "ended it"
         if message.kind is Kind.ERROR:
             how = f"refused it: {Outcome('error', 0.0, message).sentence[:300]}"
-        return [Remarked(None, f"The server was asked to tell of changes and {how}.")]
+        return self._ended(subscription, f"The server was asked to tell of changes and {how}.")
 
     def cancelled(self, message: Message) -> list[Action]:
         """Take a ``notifications/cancelled``: the server may end a subscription so, and nothing else."""
@@ -68,8 +66,12 @@ class Listening:
         subscription = None if identity is None else self.all.get(jsonrpc.id_text(identity))
         if subscription is None:
             return []
+        return self._ended(subscription, "The server has ended the subscription.")
+
+    def _ended(self, subscription: Subscription, remark: str) -> list[Action]:
         self.all.remove(subscription)
-        return [Remarked(None, "The server has ended the subscription.")]
+        told: list[Action] = [] if subscription.uri is None else [Unlistened(subscription.uri)]
+        return [*told, Remarked(None, remark)]
 
     def forget(self, id: int | None) -> None:
         """The request with this id is over."""

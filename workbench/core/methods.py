@@ -112,6 +112,9 @@ _STATELESS_WAYS: Mapping[str, tuple[bool, bool]] = {
     "tasks/cancel": (True, False),
 }
 
+#: The request whose stream tells of changes (2026-07-28, "Subscriptions").
+LISTEN = "subscriptions/listen"
+
 #: The listings and the member of the result that holds their items.
 LIST_METHODS: Mapping[str, str] = {
     "tools/list": "tools",

@@ -35,11 +35,12 @@ from workbench.core.frame import ANSWERS, Kind
 from workbench.core.half import ClientHalf
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.lifecycle import OVER, Event, State
-from workbench.core.listening import LISTEN, Listening
+from workbench.core.listening import Listening
 from workbench.core.methods import (
     INPUT_METHODS,
     LATEST_STATELESS,
     LIST_METHODS,
+    LISTEN,
     STATELESS_REVISIONS,
     exists_in,
     has_capability,

@@ -24,6 +24,7 @@ from workbench.core.actions import (
     Remarked,
     Send,
     Settled,
+    Unlistened,
 )
 from workbench.core.inflight import keep
 from workbench.core.links import Links, link_of, links_of
@@ -91,6 +92,8 @@ class Dealings:
             self.answered(action.id, 0)
         elif isinstance(action, Late):
             self._late(action)
+        elif isinstance(action, Unlistened):
+            self.subscribed.pop(action.uri, None)
 
     def sent(self, action: Send, seq: int) -> None:
         """Take note of something that has just been sent as the frame ``seq``."""

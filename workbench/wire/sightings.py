@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.frame import Direction, Frame, Stream
-from workbench.core.listening import LISTEN
+from workbench.core.methods import LISTEN
 
 #: Streams whose status is remembered, and listen requests whose streams are.
 MAX_REMEMBERED = 1_000
