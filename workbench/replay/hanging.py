@@ -7,7 +7,7 @@ the answers and the cancel that have come by now.
 from __future__ import annotations
 
 from workbench.core.frame import Frame
-from workbench.replay.cues import Cue, Piece, Script
+from workbench.replay.cues import OWN, Cue, Piece, Script
 
 
 class Hanger:
@@ -48,7 +48,9 @@ class Hanger:
     def _place(self, owner: Cue | None, piece: Piece) -> Cue:
         cue = owner or self._last
         waits = set(self._came.get(cue.key, ()))
-        if owner is None and self._last_wait is not None:
-            waits.add(self._last_wait)
+        if owner is None:
+            piece = piece._replace(on=OWN) if piece.on is None else piece
+            if self._last_wait is not None:
+                waits.add(self._last_wait)
         cue.pieces.append(piece._replace(waits=frozenset(waits)) if waits else piece)
         return cue

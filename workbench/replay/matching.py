@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, NamedTuple
 
-from workbench.core.methods import LIST_METHODS, name_of
+from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue
 from workbench.replay.diff import Difference, Secrets, canonical, differences, has_placeholder
@@ -187,6 +187,9 @@ class Matcher:
         params = steady(params)
         if method in LIST_METHODS and params.get("cursor", "") is None:
             params = {key: value for key, value in params.items() if key != "cursor"}
+        if method in INPUT_METHODS and isinstance(params.get("inputResponses"), dict):
+            # What the client answers is no matter of which request it is, but what it was asked is.
+            params = {**params, "inputResponses": dict.fromkeys(params["inputResponses"], "")}
         for rule in self._ignores:
             if (not rule.method or rule.method == method) and (not rule.name or rule.name == name):
                 params = _without(params, rule.pointer)

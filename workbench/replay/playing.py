@@ -13,25 +13,48 @@ from typing import NamedTuple
 
 from workbench.core import jsonrpc
 from workbench.replay import identity
-from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
+from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Reply, Send, Stderr
 from workbench.replay.correlate import Correlations
-from workbench.replay.cues import ANSWER, CANCEL, END, EOF, QUESTION, STDERR, STOP, Cue, Piece
+from workbench.replay.cues import (
+    ANSWER,
+    CANCEL,
+    CUT,
+    END,
+    EOF,
+    GONE,
+    OWN,
+    QUESTION,
+    STDERR,
+    STOP,
+    Cue,
+    Piece,
+)
+from workbench.replay.listeners import LISTEN
 from workbench.replay.report import Report, sentence
+
+#: What goes on no stream.
+_WITHOUT_STREAM = frozenset((STDERR, EOF, END, GONE, CUT))
+
+#: Errors of the stateless era that come with an HTTP status of their own.
+_STATUSES = {-32601: 404, -32020: 400, -32021: 400, -32022: 400}
 
 #: The error code of a miss. Not -32601: clients take that for "not supported" and change what they do.
 MISS = -32010
 
 
 class Run:
-    """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text), ``came`` is what
-    has come of what its pieces wait for."""
+    """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text) and ``stream`` what
+    brought it, ``came`` is what has come of what its pieces wait for. ``spoken`` tells that something
+    of it was sent, ``gone`` that the client does not wait for it any more."""
 
-    __slots__ = ("answered", "came", "cue", "id", "pieces", "token")
+    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "spoken", "stream", "token")
 
-    def __init__(self, cue: Cue, id: str = "", token: str | None = None) -> None:
+    def __init__(self, cue: Cue, id: str = "", token: str | None = None, stream: int = 0) -> None:
         self.cue = cue
         self.id = id
         self.token = token
+        self.stream = stream
+        self.spoken = self.gone = False
         self.pieces = deque(cue.pieces)
         self.came: set[int] = set()
         self.answered = False
@@ -49,12 +72,23 @@ class Asked(NamedTuple):
 
 
 class Player:
-    """Plays runs. ``in_order`` keeps the order in which overlapping requests were answered."""
+    """Plays runs. ``in_order`` keeps the order in which overlapping requests were answered. ``streams``:
+    each live request has a stream of its own; ``own`` is off where the client has none beside them."""
 
-    def __init__(self, report: Report, correlations: Correlations, *, in_order: bool = False) -> None:
+    def __init__(
+        self,
+        report: Report,
+        correlations: Correlations,
+        *,
+        in_order: bool = False,
+        streams: bool = False,
+        own: bool = True,
+    ) -> None:
         self._report = report
         self._correlations = correlations
         self._in_order = in_order
+        self._streams = streams
+        self._own = own
         self._runs: list[Run] = []
         #: The newest run of each request.
         self._bound: dict[int, Run] = {}
@@ -72,6 +106,9 @@ class Player:
     # What comes
 
     def begin(self, run: Run) -> list[Action]:
+        if run.cue.key in self._bound and run.cue.request:
+            # Asked again: what only happened meanwhile does not happen a second time.
+            run.pieces = deque(piece for piece in run.pieces if piece.on in (None, run.cue.key))
         self._runs.append(run)
         self._bound[run.cue.key] = run
         return self._go_on()
@@ -92,16 +129,28 @@ class Player:
         """The live client gives a request up."""
         for run in reversed(self._runs):
             if run.cue.request and run.id == id:
-                if run.cue.answer is None or any(CANCEL in piece.waits for piece in run.pieces):
-                    run.came.add(CANCEL)
-                    run.answered = run.cue.answer is None
-                    return self._go_on()
-                # Cancelled where the recorded client did not: nothing more is sent for it.
-                run.pieces.clear()
-                self._runs.remove(run)
-                self._answered.add(run.cue.key)
-                return self._go_on()
+                return self._give_up(run)
         return []
+
+    def left(self, stream: int) -> list[Action]:
+        """The live client has closed a stream, and gives up what it had asked on it."""
+        actions: list[Action] = []
+        for run in [run for run in self._runs if run.cue.request and run.stream == stream]:
+            run.stream = OWN
+            actions += self._give_up(run)
+        return actions
+
+    def _give_up(self, run: Run) -> list[Action]:
+        run.gone = True
+        if run.cue.answer is None or any(CANCEL in piece.waits for piece in run.pieces):
+            run.came.add(CANCEL)
+            run.answered = run.cue.answer is None
+            return self._go_on()
+        # Cancelled where the recorded client did not: nothing more is sent for it.
+        run.pieces.clear()
+        self._runs.remove(run)
+        self._answered.add(run.cue.key)
+        return self._go_on()
 
     @property
     def stuck(self) -> bool:
@@ -158,6 +207,10 @@ class Player:
             if piece.cues and not self._is_due(piece):
                 run.pieces.popleft()
                 continue
+            if not self._has_place(piece, run):
+                run.pieces.popleft()
+                moved = True
+                continue
             if not self._is_free(piece, run) or self._is_held(run):
                 break
             run.pieces.popleft()
@@ -174,6 +227,28 @@ class Player:
         if piece.what == END:
             self._unshared_end = piece
         return False
+
+    def _has_place(self, piece: Piece, run: Run) -> bool:
+        """Whether there is something for a piece to go on; what has no place is dropped with a note."""
+        if self._owner(piece, run) is None:
+            self._report.note(f"#{piece.seq} was not sent: nobody listens for it.")
+            return False
+        if self._own or piece.what in _WITHOUT_STREAM or self._stream(piece, run) != OWN:
+            return True
+        self._report.note(f"#{piece.seq} was not sent: it belongs to no request that is open.")
+        return False
+
+    def _owner(self, piece: Piece, run: Run) -> Run | None:
+        """The run whose identity and stream a piece has, ``None`` if it is not there any more."""
+        if piece.on in (None, OWN):
+            return run
+        owner = self._bound.get(piece.on or OWN)
+        return None if owner is None or owner.gone else owner
+
+    def _stream(self, piece: Piece, run: Run) -> int:
+        """The live stream for a piece. A request that has its answer has none any more."""
+        owner = self._owner(piece, run)
+        return OWN if owner is None or owner.answered or piece.on == OWN else owner.stream
 
     def _is_free(self, piece: Piece, run: Run) -> bool:
         """Whether all has come that a piece waits for. A question of several requests that was not
@@ -208,14 +283,48 @@ class Player:
         elif piece.what == END:
             self._end(piece, actions)
         elif piece.what == STOP:
-            told = self._report.stopped(run.cue)
-            self._is_answered(run)
-            actions.append(Send(jsonrpc.error(run.id, MISS, sentence(told), jsonrpc.dumps(told))))
+            self._stop(piece, run, actions)
+        elif piece.what in (CUT, GONE):
+            self._break(piece, run, actions)
         elif _is_progress(piece, run.cue) and run.token is None:
             self._report.note(f"#{piece.seq} was not sent: the live {run.cue.method} asks for no progress.")
         else:
-            body = self._correlations.applied(self._identified(piece, run))
-            actions.append(Send(body, piece.ending, piece.seq, piece.part, piece.parts))
+            stream = self._stream(piece, run)
+            owner = self._owner(piece, run) or run
+            body = self._correlations.applied(self._identified(piece, owner))
+            owner.spoken = True
+            status = piece.http[0] if piece.http is not None else _status(body, piece, self._own)
+            actions.append(Send(body, piece.ending, piece.seq, piece.part, piece.parts, stream, status))
+
+    def _stop(self, piece: Piece, run: Run, actions: list[Action]) -> None:
+        """A request that was not answered: over HTTP as it was, else with an explanation."""
+        if run.stream and piece.http is not None:
+            self._is_answered(run)
+            status, media = piece.http
+            reply = HangUp(run.stream, 0, piece.seq)
+            actions.append(Reply(run.stream, status, piece.body, media, piece.seq) if status else reply)
+            return
+        told = self._report.stopped(run.cue)
+        self._is_answered(run)
+        body = jsonrpc.error(run.id, MISS, sentence(told), jsonrpc.dumps(told))
+        actions.append(Send(body, stream=run.stream))
+
+    def _break(self, piece: Piece, run: Run, actions: list[Action]) -> None:
+        """Break a stream or a session as it broke, where there are such things."""
+        if not self._streams:
+            return
+        if piece.what == GONE:
+            self._report.ended = "forgot the session, as recorded"
+            actions.append(Gone(piece.seq))
+            return
+        owner = self._owner(piece, run)
+        if owner is None or owner.answered:
+            return
+        if owner.cue.method == LISTEN:
+            owner.gone = owner.answered = True
+            actions.append(HangUp(owner.stream, 0, piece.seq))
+        elif owner.spoken or piece.code:
+            actions.append(HangUp(owner.stream, piece.code, piece.seq))
 
     def _is_answered(self, run: Run) -> None:
         run.answered = True
@@ -227,9 +336,11 @@ class Player:
         actions.append(Exit(piece.code, piece.seq))
 
     def _identified(self, piece: Piece, run: Run) -> bytes:
-        """The body under its live identity."""
+        """The body under the identity of the live request it belongs to."""
         place: tuple[str, ...] = identity.ID
         live = piece.id
+        if run.cue.method == LISTEN:
+            return self._subscribed(piece, run)
         if piece.what == ANSWER:
             self._is_answered(run)
             live = run.id
@@ -243,6 +354,16 @@ class Player:
             return piece.body
         return identity.put(piece.body, place, live)
 
+    def _subscribed(self, piece: Piece, run: Run) -> bytes:
+        """What a listener is told names its live request."""
+        if piece.what == ANSWER:
+            self._is_answered(run)
+            body = identity.put(piece.body, identity.ID, run.id)
+            return identity.put(body, identity.SUBSCRIPTION_RESULT, run.id)
+        if piece.method == "notifications/cancelled":
+            return identity.put(piece.body, identity.CANCELLED, run.id)
+        return identity.put(piece.body, identity.SUBSCRIPTION, run.id)
+
     def _ask(self, piece: Piece, run: Run) -> str:
         """A question goes out under its recorded id, or a fresh one while that is taken."""
         recorded = piece.id or "null"
@@ -253,6 +374,17 @@ class Player:
         self._asked[id] = Asked(piece, run)
         self._renamed[recorded] = id
         return id
+
+
+def _status(body: bytes, piece: Piece, own: bool) -> int:
+    """The HTTP status of an answer that was not recorded over HTTP: in the stateless era some errors
+    have one of their own ("Streamable HTTP", 2026-07-28)."""
+    if own or piece.what != ANSWER or b'"error"' not in body:
+        return 200
+    messages = jsonrpc.decode(body).messages
+    error = messages[0].value("error") if messages else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return _STATUSES.get(code, 200) if isinstance(code, int) else 200
 
 
 def _is_progress(piece: Piece, cue: Cue) -> bool:

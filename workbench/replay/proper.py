@@ -22,12 +22,13 @@ _HTTP = (Channel.HTTP, Channel.SSE)
 _BEGINNING = ("initialize", "server/discover")
 
 
-def proper(frames: Iterable[Frame]) -> Iterator[Frame]:
+def proper(frames: Iterable[Frame], *, lines: bool = True) -> Iterator[Frame]:
     """The frames of the session proper, in order; each is read when it is asked for. Frames are held
-    back only up to the first client message after the handshake."""
+    back only up to the first client message after the handshake. With ``lines`` off what came over
+    HTTP stays as it was."""
     beginning = _Beginning()
     for frame in frames:
-        yield from beginning.take(_on_a_line(frame) if frame.channel in _HTTP else frame)
+        yield from beginning.take(_on_a_line(frame) if lines and frame.channel in _HTTP else frame)
     yield from beginning.held()
 
 

@@ -20,12 +20,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.core.exchanges import Answered, Event, Exchange, GaveUp, Opened, Pairing, Told
-from workbench.core.frame import Channel, Direction, Frame, Kind
+from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
 from workbench.core.jsonrpc import Message, id_text
 from workbench.core.peek import peek
+from workbench.replay.carriage import Carriage
 from workbench.replay.cues import (
     ANSWER,
     CANCEL,
+    CUT,
+    GONE,
     QUESTION,
     RAW,
     STDERR,
@@ -37,6 +40,7 @@ from workbench.replay.cues import (
 )
 from workbench.replay.ends import Ends
 from workbench.replay.hanging import Hanger
+from workbench.replay.listeners import ACKNOWLEDGED, LISTEN, Listeners
 from workbench.replay.proper import proper
 from workbench.replay.reading import params_of, read
 from workbench.replay.spans import items
@@ -48,13 +52,21 @@ _WITHOUT_PLACE = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
 _MODERN = "io.modelcontextprotocol/protocolVersion"
 
 
-def build(frames: Iterable[Frame], *, at_once: bool = True) -> Script:
+def build(
+    frames: Iterable[Frame],
+    *,
+    at_once: bool = True,
+    streams: Iterable[Stream] = (),
+    lines: bool = True,
+) -> Script:
     """The script of one connection's frames, in order. Never raises on what was recorded.
 
-    With ``at_once`` off it reads only as far as it takes to answer ``initialize``.
+    With ``at_once`` off it reads only as far as it takes to answer ``initialize``. ``streams`` are the
+    HTTP streams of the connection, where there are any. With ``lines`` off it is made for HTTP: bodies
+    keep their line ends, and what only HTTP has a place for is kept.
     """
-    builder = _Builder()
-    rest = proper(frames)
+    builder = _Builder(streams, lines=lines)
+    rest = proper(frames, lines=lines)
     if not at_once and builder.take_handshake(rest):
         builder.script.more = lambda: builder.take_all(rest)
     else:
@@ -63,9 +75,12 @@ def build(frames: Iterable[Frame], *, at_once: bool = True) -> Script:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, streams: Iterable[Stream], *, lines: bool) -> None:
         self.script = Script()
+        self._lines = lines
         self._pairing = Pairing(keep_related=False)
+        self._carriage = Carriage(streams, self._pairing)
+        self._listeners = Listeners()
         self._hanger = Hanger(self.script)
         self._cues: dict[tuple[int, int], Cue] = {}
         #: What each question hangs on, and its key.
@@ -92,18 +107,26 @@ class _Builder:
         self._finish()
 
     def take(self, frame: Frame) -> None:
+        self._carriage.came(frame)
         if frame.channel is Channel.PROCESS:
             self._process(frame)
         elif frame.channel is Channel.STDERR:
             cues = self._only(self._pairing.candidates(frame))
             self._hanger.hang(cues, self._hanger.piece(frame, STDERR, frame.body))
-        elif frame.kind in _WITHOUT_PLACE:
-            carried = "AUTH" if frame.kind is Kind.AUTH else "HTTP"
-            self._drop(f"{carried} frames that hold no message have no place on stdio and are left out.")
+        elif frame.kind in _WITHOUT_PLACE or self._carriage.is_no_message(frame):
+            self._without_message(frame)
         elif frame.direction is Direction.TO_SERVER:
             self._client(frame)
         elif frame.direction is Direction.TO_CLIENT:
             self._server(frame)
+
+    def _without_message(self, frame: Frame) -> None:
+        self._carriage.refused(frame, self._pairing.candidates(frame))
+        self._pairing.take(frame)
+        if frame.kind is Kind.AUTH:
+            self._drop("AUTH frames that hold no message have no place in a replay and are left out.")
+        elif self._lines:
+            self._drop("HTTP frames that hold no message have no place on stdio and are left out.")
 
     def _drop(self, note: str) -> None:
         if note not in self.script.notes:
@@ -132,6 +155,8 @@ class _Builder:
         cue.token = exchange.token
         self._cues[exchange.key] = cue
         self.script.requests.append(cue)
+        if cue.method == LISTEN:
+            self._listeners.add(exchange.id, cue)
         if peek(event.message, "params", "_meta", _MODERN) is not None:
             self.script.modern = True
 
@@ -210,7 +235,14 @@ class _Builder:
             # Over HTTP the stream said which request it answers; on lines only an id does.
             piece = piece._replace(body=b'{"id":null,' + piece.body.lstrip()[1:])
         identity = event.message.id or "null"
-        self._hanger.hang([cue], piece._replace(what=ANSWER, id=identity, method=cue.method))
+        piece = piece._replace(
+            what=ANSWER, id=identity, method=cue.method, http=self._carriage.head(piece.seq)
+        )
+        if cue.method == LISTEN:
+            # It ends when the server says so, which may be long after it was asked.
+            self._hanger.hang([], piece._replace(on=cue.key))
+        else:
+            self._hanger.hang([cue], piece)
 
     def _unasked(self, event: Opened | Told, piece: Piece, candidates: list[Exchange]) -> None:
         message = event.message
@@ -219,9 +251,15 @@ class _Builder:
             piece = piece._replace(what=QUESTION, id=message.id, method=method)
         else:
             piece = piece._replace(what=TOLD, id=_named(message), method=method)
+        listener = self._listeners.of(message, event)
+        if listener is not None:
+            alone = [listener] if method == ACKNOWLEDGED else []
+            self._hanger.hang(alone, piece if alone else piece._replace(on=listener.key))
+            return
         if event.how == "ambiguous":
-            cues = [self._cues[exchange.key] for exchange in candidates]
-        elif event.owner is None:
+            several = [self._cues[exchange.key] for exchange in candidates]
+            cues = [cue for cue in several if cue.method != LISTEN] or several
+        elif event.owner is None or (event.how == "only" and event.owner.method == LISTEN):
             cues = []
         elif event.owner.direction is Direction.TO_CLIENT:  # it cancels a question of its own
             cues = self._questions.get(event.owner.key, ([], 0))[0]
@@ -232,22 +270,44 @@ class _Builder:
             self._questions[event.exchange.key] = cues, piece.key
 
     def _only(self, exchanges: list[Exchange]) -> list[Cue]:
-        return [self._cues[exchanges[0].key]] if len(exchanges) == 1 else []
+        several = [each for each in exchanges if each.method != LISTEN]
+        return [self._cues[several[0].key]] if len(several) == 1 else []
 
     # Around it
 
     def _process(self, frame: Frame) -> None:
+        self._streams(frame)
         for event in self._pairing.take(frame):
             if isinstance(event, GaveUp) and b'"unanswered"' in frame.body:
                 # The transport could not bring an answer: the mock says so, and nobody waits.
-                cue = self._cues.get(event.exchange.key)
-                if cue is not None:
-                    self._hanger.hang([cue], self._hanger.piece(frame, STOP)._replace(method=cue.method))
+                self._unanswered(frame, event.exchange)
         done = self._ends.take(frame)
         if done is not None:
             what, code = done
             cues = [self._cues[exchange.key] for exchange in self._open()]
             self._hanger.hang(cues, self._hanger.piece(frame, what)._replace(code=code))
+
+    def _streams(self, frame: Frame) -> None:
+        """What a process frame tells of the streams that carry the answers."""
+        if self._lines:
+            return
+        for exchange, retry in self._carriage.cut(frame):
+            piece = self._hanger.piece(frame, CUT)._replace(code=retry)
+            self._hanger.hang([self._cues[exchange.key]], piece)
+        if self._carriage.lost_session(frame):
+            self._hanger.hang([], self._hanger.piece(frame, GONE))
+
+    def _unanswered(self, frame: Frame, exchange: Exchange) -> None:
+        cue = self._cues.get(exchange.key)
+        if cue is None:
+            return
+        if cue.method == LISTEN:
+            if not self._lines:
+                self._hanger.hang([], self._hanger.piece(frame, CUT)._replace(on=cue.key))
+            return
+        http, body = self._carriage.reply(exchange)
+        piece = self._hanger.piece(frame, STOP, body)._replace(method=cue.method, http=http)
+        self._hanger.hang([cue], piece)
 
     def _open(self) -> list[Exchange]:
         """The client's requests that wait for an answer at this point."""
@@ -264,7 +324,10 @@ class _Builder:
             return
         for exchange in self._open():
             cue = self._cues[exchange.key]
-            cue.pieces.append(Piece(0, cue.seq, STOP, method=cue.method))
+            # A subscription is open for as long as somebody listens; a stream that the client closed
+            # is a cancelled request.
+            if cue.method != LISTEN and not self._carriage.closed_by_client(exchange):
+                cue.pieces.append(Piece(0, cue.seq, STOP, method=cue.method))
 
 
 def _named(message: Message) -> str | None:

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 from workbench.core import jsonrpc
 from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Message, dumps
-from workbench.core.methods import REVISIONS, name_of
+from workbench.core.methods import INPUT_METHODS, REVISIONS, name_of
 from workbench.core.peek import peek
 from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Script
 from workbench.replay.diff import differences
+from workbench.replay.discovered import discovered
 from workbench.replay.matching import Ignore, Matcher, Miss, steady
 from workbench.replay.playing import MISS, Asked, Player, Run
 from workbench.replay.reading import params_of, read
@@ -54,18 +55,29 @@ class Options(NamedTuple):
 class MockServer:
     """Replays the server half of a script to one live client.
 
-    ``start`` first, then ``feed`` for every body of the client, and ``closed`` when it has gone.
+    ``start`` first, then ``feed`` for every body of the client, and ``closed`` when it has gone. With
+    ``streams`` each request has a stream of its own, as over HTTP: ``feed`` is told its number, and
+    ``left`` when the client has closed it.
     While ``stuck``, something is held back for a request that may never come: call ``release``
     when the client has been silent for a while. ``report`` holds what happened.
     """
 
-    def __init__(self, script: Script, report: Report, options: Options | None = None) -> None:
+    def __init__(
+        self, script: Script, report: Report, options: Options | None = None, *, streams: bool = False
+    ) -> None:
         self.report = report
         self._script = script
         self._options = options = options or Options()
         self._matcher = Matcher(mode=options.match, after=options.after, ignores=options.ignores)
         self._correlations = Correlations(script)
-        self._player = Player(report, self._correlations, in_order=options.order == "recorded")
+        self._player = Player(
+            report,
+            self._correlations,
+            in_order=options.order == "recorded",
+            streams=streams,
+            own=not (streams and script.modern),
+        )
+        self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
         self._known = 0
         self._learn()
@@ -74,8 +86,9 @@ class MockServer:
         """What the server sends before the client has said anything."""
         return self._player.begin(Run(self._script.start))
 
-    def feed(self, body: bytes) -> list[Action]:
+    def feed(self, body: bytes, stream: int = 0) -> list[Action]:
         """Take one body of the client. Never raises, whatever it is."""
+        self._stream = stream
         decoded = read(body)
         if not decoded.messages and body.strip():
             self.report.note("The client sent a line that is no message; it was passed over.")
@@ -94,6 +107,11 @@ class MockServer:
             elif message.kind in ANSWERS:
                 actions += self._on_answer(message)
         return self._joined(actions)
+
+    def left(self, stream: int) -> list[Action]:
+        """The client has closed a stream without waiting for its answer. In the stateless era that
+        gives the request up, in the handshake era it says nothing ("Cancellation", 2026-07-28)."""
+        return self._joined(self._player.left(stream)) if self._script.modern else []
 
     @property
     def stuck(self) -> bool:
@@ -157,18 +175,20 @@ class MockServer:
             self._compare_versions(params)
         elif params != found.params:
             self._correlations.learn(found.seq, steady(found.params), steady(params))
+            self._compare_inputs(found, params)
         self.report.answered += 1
         token = peek(message, "params", "_meta", "progressToken")
-        return self._player.begin(Run(found, id, None if token is None else jsonrpc.id_text(token)))
+        text = None if token is None else jsonrpc.id_text(token)
+        return self._player.begin(Run(found, id, text, self._stream))
 
     def _missed(self, method: str, id: str, params: Any, miss: Miss | Cue) -> list[Action]:
         answer = self._without_recording(method, id)
         if answer is not None:
             self.report.answered += 1
-            return [Send(answer)]
+            return [Send(answer, stream=self._stream)]
         assert isinstance(miss, Miss)
         told = self.report.miss(method, name_of(method, params), miss, self._matcher.secrets.known.values())
-        return [Send(jsonrpc.error(id, MISS, sentence(told), dumps(told)))]
+        return [Send(jsonrpc.error(id, MISS, sentence(told), dumps(told)), stream=self._stream)]
 
     def _without_recording(self, method: str, id: str) -> bytes | None:
         """What any server of the recorded era answers, recorded or not."""
@@ -179,6 +199,9 @@ class MockServer:
             # the client falls back to the handshake.
             self.report.note("A probe for the stateless era was answered as a server of this era would.")
             return jsonrpc.error(id, METHOD_NOT_FOUND, "Method not found")
+        if method == "server/discover":
+            self.report.note("server/discover was not recorded; it was answered with what was used.")
+            return jsonrpc.result(id, dumps(discovered(self._script)))
         if method == "initialize" and self._script.modern:
             self.report.note("A handshake was answered as a server of the stateless era would.")
             supported = dumps({"supported": [REVISIONS[-1]]})
@@ -216,6 +239,24 @@ class MockServer:
         if self._options.on_answer == "fail":
             self.report.differing += 1
 
+    def _compare_inputs(self, found: Cue, params: Any) -> None:
+        """Hold what the client answers to a result that asked against what it answered then."""
+        recorded, live = (
+            each.get("inputResponses") if isinstance(each, dict) else None for each in (found.params, params)
+        )
+        if self._options.on_answer == "ignore" or found.method not in INPUT_METHODS or recorded == live:
+            return
+        unlike = differences(recorded, live, self._matcher.secrets)
+        if not unlike:
+            return
+        places = ", ".join(difference.pointer or "/" for difference in unlike[:3])
+        self.report.note(
+            f"The answers in #{found.seq} {found.method} differ at {places}; "
+            "what follows was recorded after other answers."
+        )
+        if self._options.on_answer == "fail":
+            self.report.differing += 1
+
     def _differs(self, recorded: Message, live: Message) -> str | None:
         """How a live answer of the client differs from the recorded one, ``None`` if it does not."""
         was, is_now = ("result" if message.kind is Kind.RESULT else "error" for message in (recorded, live))
@@ -242,8 +283,8 @@ class MockServer:
             if isinstance(action, Send) and action.parts > 1:
                 batches.setdefault(action.seq, []).append(action)
         for seq, parts in batches.items():
-            if len(parts) == parts[0].parts:
-                whole = Send(self._batch(seq, parts), parts[0].ending, seq)
+            if len(parts) == parts[0].parts and len({part.stream for part in parts}) == 1:
+                whole = Send(self._batch(seq, parts), parts[0].ending, seq, stream=parts[0].stream)
                 actions[actions.index(parts[-1])] = whole
                 actions = [action for action in actions if all(action is not part for part in parts)]
         return actions

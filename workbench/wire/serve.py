@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.lines import LineSplitter
-from workbench.replay.server import Action, Eof, Exit, MockServer, Stderr
+from workbench.replay.server import Action, Eof, Exit, MockServer, Send, Stderr
 
 #: How much is read at once, in bytes.
 READ_BYTES = 64 * 1024
@@ -208,6 +208,8 @@ class _Line:
                 self._pipes.close_stdout()
                 self._open = False
                 continue
+            if not isinstance(action, (Send, Stderr)):
+                continue  # what only HTTP has a place for
             line = action.body + (b"\n" if action.ending is Ending.LF else b"")
             if isinstance(action, Stderr):
                 self._told(Direction.TO_CLIENT, Channel.STDERR, action.body, action.ending)
