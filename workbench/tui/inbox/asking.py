@@ -43,15 +43,19 @@ def asks(inquiry: Inquiry) -> str:
     if is_url(inquiry):
         link = link_of(inquiry.params)
         return f"{link.host}: {said}" if link is not None and link.host else said
+    if not said and inquiry.method == SAMPLING:
+        messages = inquiry.params.get("messages") if isinstance(inquiry.params, dict) else None
+        count = len(messages) if isinstance(messages, list) else 0
+        return f"{count} message{'' if count == 1 else 's'}, no text in the last"
     return said
 
 
 def title(inquiry: Inquiry, server: str, waits: str) -> list[Bit]:
     """The line above everything."""
-    bits = [Bit(" "), Bit(noun_of(inquiry), "bright"), Bit(f"   {server}", "text")]
+    bits = [Bit(" "), Bit(noun_of(inquiry), "bright"), Bit(f"  {server}", "text")]
     for name, seq in inquiry.during[:3]:
-        bits += [Bit("   during ", "quiet"), Bit(name, "text"), Bit(f" #{seq}" if seq else "", "quiet")]
-    return [*bits, Bit(f"   #{inquiry.seq}", "quiet"), Bit(f"   waits {waits}", "waiting")]
+        bits += [Bit("  during ", "quiet"), Bit(name, "text"), Bit(f" #{seq}" if seq else "", "quiet")]
+    return [*bits, Bit(f"  #{inquiry.seq}", "quiet"), Bit(f"  waits {waits}", "waiting")]
 
 
 def question(inquiry: Inquiry, width: int) -> list[Line]:
