@@ -69,7 +69,7 @@ _LAW, _OWNED, _HOPE = "law", "owned", "hope"
 class Manner(NamedTuple):
     """How to verify. Times are seconds: ``timeout`` without a sign of life, ``maximum`` in all, ``start``
     for the handshake. ``secrets`` are those of the recording, by number; ``policy`` answers what was
-    not recorded."""
+    not recorded; ``slower`` is how many times as long as recorded an answer may take."""
 
     levels: Levels = Levels()
     timeout: float = 60.0
@@ -78,6 +78,7 @@ class Manner(NamedTuple):
     silence: float = SILENCE
     secrets: Mapping[str, str] = {}
     policy: Policy | None = None
+    slower: float | None = None
 
 
 class MockClient:
@@ -97,7 +98,7 @@ class MockClient:
         self._told = Verification(recording, script)
         self.correlations = Correlations(script, unused=False)
         self.veil = Veil(redactor or Redactor(), manner.secrets)
-        self._judge = Judge(script, manner.levels, self.correlations, self.veil)
+        self._judge = Judge(script, manner.levels, self.correlations, self.veil, manner.slower)
         self._lines = {connection: Line(connection) for connection in script.connections}
         self._runs = {key: Run(request) for key, request in script.requests.items()}
         self._turns = script.turns
@@ -159,7 +160,8 @@ class MockClient:
             if message.kind is Kind.REQUEST:
                 actions += self._on_query(line, message, seq)
             elif message.kind in ANSWERS:
-                actions += self._on_answer(line, message, seq, answers, now)
+                single = body if len(decoded.messages) == 1 else b""
+                actions += self._on_answer(line, message, single, seq, answers, now)
             elif message.kind is Kind.NOTIFICATION:
                 self._on_notification(line, message, now)
         return actions + self._go_on(now)
@@ -384,7 +386,7 @@ class MockClient:
     # Answers
 
     def _on_answer(
-        self, line: Line, message: Message, seq: int, answers: str | None, now: float
+        self, line: Line, message: Message, body: bytes, seq: int, answers: str | None, now: float
     ) -> list[ClientAction]:
         named = message.id
         if named in (None, "null") and answers is not None:
@@ -394,7 +396,7 @@ class MockClient:
             if not line.knew(named or "null"):
                 self._told.note("The server answered a request that was not open; it was passed over.")
             return []
-        run.live, run.seq = message, seq
+        run.live, run.body, run.seq = message, body, seq
         again = self._goes_on(line, run, message, now)
         if again is not None:
             return again

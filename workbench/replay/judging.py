@@ -36,15 +36,25 @@ from workbench.replay.verification import (
     LEFT_OPEN,
     MISSING,
     RESULT_NOW,
+    SLOWER,
     Compared,
 )
 
 
 class Judge:
-    """Compares. ``correlations`` and ``veil`` are those of the run: what they follow is no difference."""
+    """Compares. ``correlations`` and ``veil`` are those of the run: what they follow is no difference.
+    ``slower`` is how many times as long as recorded an answer may take, ``None`` for any time."""
 
-    def __init__(self, script: ClientScript, levels: Levels, correlations: Correlations, veil: Veil) -> None:
+    def __init__(
+        self,
+        script: ClientScript,
+        levels: Levels,
+        correlations: Correlations,
+        veil: Veil,
+        slower: float | None = None,
+    ) -> None:
         self._script = script
+        self._slower = slower
         self._levels = levels
         self._correlations = correlations
         self._veil = veil
@@ -83,9 +93,13 @@ class Judge:
         verdict, why = self._verdict(run, line)
         seconds = run.ended - run.began if run.live is not None else None
         differences = run.differences if verdict == CHANGED else ()
-        return Compared(
-            run.request, verdict, self.level(run.request), differences, why, seconds, run.seq, run.live
+        compared = Compared(
+            run.request, verdict, self.level(run.request), differences, why, seconds, run.seq, run.body
         )
+        if verdict == EQUAL and self._slower is not None and compared.slow(self._slower):
+            times = f"It took {seconds:.2f} s, and {compared.recorded_seconds:.2f} s when it was recorded."
+            return compared._replace(verdict=SLOWER, why=times)
+        return compared
 
     def _verdict(self, run: Run, line: Line) -> tuple[str, str]:
         request = run.request

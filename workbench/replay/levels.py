@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.errors import UsageError
-from workbench.replay.diff import ABSENT, MAX_DIFFERENCES, Difference, differences
+from workbench.replay.aligned import aligned_differences
+from workbench.replay.diff import ABSENT, MAX_DIFFERENCES, Difference
 from workbench.replay.matching import Ignore
 from workbench.replay.shape import shape_differences
 
@@ -119,13 +120,13 @@ def answers_differ(
 def values_differ(level: str, recorded: Any, live: Any, excuse: Excuse) -> list[Difference]:
     """Where two values differ, exactly or in shape; at the other levels nowhere."""
     if level == EXACT:
-        return differences(recorded, live, excuse=excuse)
+        return aligned_differences(recorded, live, excuse)
     return [] if level == STATUS else shape_differences(recorded, live, excuse)
 
 
 def _errors_differ(level: str, was: Any, now: Any, excuse: Excuse) -> list[Difference]:
     if level == EXACT:
-        return differences(was, now, excuse=excuse)
+        return aligned_differences(was, now, excuse)
     before, after = (each.get("code") if isinstance(each, dict) else None for each in (was, now))
     return [Difference("/code", before, after)] if before != after else []
 

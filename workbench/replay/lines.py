@@ -17,11 +17,12 @@ MAX_TOOLS = 10_000
 class Run:
     """A recorded request, sent again. ``id`` is its live id (JSON text) and ``sent`` its live body; ``began``
     is when it was sent (seconds, below 0 for never), ``heard`` when it last gave a sign of life and
-    ``ended`` when it was done. ``live`` is the answer, the frame ``seq``. ``gone`` tells that
+    ``ended`` when it was done. ``live`` is the answer, the frame ``seq``, and
+    ``body`` its bytes. ``gone`` tells that
     its server went before it answered. ``poll_at`` is when a task is asked for again."""
 
     __slots__ = (
-        *("began", "cancelled", "differences", "done", "ended", "gone", "heard", "id", "live"),
+        *("began", "body", "cancelled", "differences", "done", "ended", "gone", "heard", "id", "live"),
         *("poll_at", "request", "rounds", "sent", "seq", "why"),
     )
 
@@ -34,6 +35,7 @@ class Run:
         self.gone = False
         self.cancelled = False
         self.live: Message | None = None
+        self.body = b""
         self.seq = 0
         self.why = ""
         self.rounds = 0

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from workbench.core.frame import Span
 from workbench.core.jsonrpc import loads
 from workbench.core.redact import Redactor
 from workbench.replay.diff import leaves
@@ -72,15 +73,27 @@ class Veil:
             return None
         return _IN_BODY.sub(lambda found: _in_json(self._secrets[found[1].decode()]), body)
 
-    def renamed(self, body: bytes, taken: int) -> bytes:
-        """A shown body under the numbers of the recording; new secrets get numbers after ``taken``."""
+    def stored(self, body: bytes, taken: int) -> tuple[bytes, tuple[Span, ...]]:
+        """A live body as the recording holds it, and where its placeholders stand. A secret that the
+        recording knows has its number there, others get numbers after ``taken``."""
+        shown, spans = self._redactor.redact(body)
         back = {live: number for number, live in self._same.items()}
-
-        def number(found: re.Match[bytes]) -> bytes:
-            known = back.get(found[1].decode(), str(taken + int(found[1])))
-            return found[0].replace(found[1], known.encode(), 1)
-
-        return _IN_BODY.sub(number, body)
+        parts: list[bytes] = []
+        kept: list[Span] = []
+        at = length = 0
+        for span in spans:
+            end = span.offset + span.length
+            placeholder = shown[span.offset : end]
+            found = _IN_BODY.fullmatch(placeholder)
+            live = found[1].decode() if found else "0"
+            number = back.get(live, str(taken + int(live)))
+            placeholder = placeholder.replace(live.encode(), number.encode(), 1)
+            parts += (shown[at : span.offset], placeholder)
+            length += span.offset - at
+            kept.append(Span(length, len(placeholder), span.wire))
+            length += len(placeholder)
+            at = end
+        return b"".join((*parts, shown[at:])), tuple(kept)
 
 
 def needed(script: ClientScript, given: Mapping[str, str]) -> list[Needed]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from workbench.core.jsonrpc import Message
 from workbench.replay.diff import ABSENT, Difference
 from workbench.replay.levels import short
 from workbench.replay.turns import ClientScript, Request
@@ -13,13 +12,20 @@ from workbench.replay.turns import ClientScript, Request
 #: How a live exchange compares with the recorded one.
 EQUAL, CHANGED, MISSING, EXTRA = "equal", "changed", "missing", "extra"
 ERROR_NOW, RESULT_NOW = "error instead of result", "result instead of error"
+#: The answer is the recorded one and took longer than the user allows.
+SLOWER = "slower"
 #: Nobody waited for the answer when it was recorded, and nobody did now.
 LEFT_OPEN = "left open"
 
-VERDICTS = (EQUAL, CHANGED, MISSING, EXTRA, ERROR_NOW, RESULT_NOW, LEFT_OPEN)
+VERDICTS = (EQUAL, SLOWER, CHANGED, MISSING, EXTRA, ERROR_NOW, RESULT_NOW, LEFT_OPEN)
 
 #: Verdicts that are no disagreement.
 AGREE = frozenset((EQUAL, LEFT_OPEN))
+
+#: An answer that took so many times as long as the recorded one, and so much longer (seconds), is told
+#: of as slow; starting a server is not compared.
+SLOW_TIMES, SLOW_SECONDS = 2.0, 0.25
+_STARTING = frozenset(("initialize", "server/discover"))
 
 #: Notes and questions beyond this are counted, not listed.
 MAX_LISTED = 1000
@@ -28,7 +34,8 @@ MAX_LISTED = 1000
 class Compared(NamedTuple):
     """One exchange. ``differences`` have live values with no secret in them, by pointers into the result
     (or the error). ``seconds`` is how long the live one took, ``None`` without an answer; ``seq`` the
-    frame of the live answer, 0 for none. ``live`` is that answer as it came."""
+    frame of the live answer, 0 for none. ``body`` is that answer as it came, empty where it came with
+    others in one."""
 
     request: Request
     verdict: str
@@ -37,11 +44,18 @@ class Compared(NamedTuple):
     why: str = ""
     seconds: float | None = None
     seq: int = 0
-    live: Message | None = None
+    body: bytes = b""
 
     @property
     def recorded_seconds(self) -> float | None:
         return None if self.request.took_ns is None else self.request.took_ns / 1e9
+
+    def slow(self, times: float = SLOW_TIMES) -> bool:
+        """Whether the answer took more than so many times as long as the recorded one."""
+        was, now = self.recorded_seconds, self.seconds
+        if was is None or now is None or self.request.method in _STARTING:
+            return False
+        return now > was * times and now > was + SLOW_SECONDS
 
     def value(self) -> dict[str, Any]:
         """As JSON: differences as JSON text."""
@@ -53,6 +67,7 @@ class Compared(NamedTuple):
             "verdict": self.verdict,
             "level": self.level,
             "seconds": {"recorded": self.recorded_seconds, "live": self.seconds},
+            "slow": self.slow(),
             "answer": {"recorded": self.request.answer_seq, "live": self.seq or None},
         }
         if self.why:
@@ -101,7 +116,11 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        return not self.questions and all(each.verdict in AGREE for each in self.compared)
+        return not self.questions and not self.disagreeing
+
+    @property
+    def disagreeing(self) -> list[Compared]:
+        return [each for each in self.compared if each.verdict not in AGREE]
 
     @property
     def counts(self) -> dict[str, int]:
