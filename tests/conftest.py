@@ -35,6 +35,9 @@ PEER_FIXTURES = frozenset(__all__)
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+# Hundreds of programs are started from here, which must not all be compiled anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background of a shell is started with SIGINT ignored, and so would be all that is
     # started here to be interrupted.
