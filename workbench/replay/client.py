@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from workbench.core import jsonrpc
-from workbench.core.frame import ANSWERS, Kind
+from workbench.core.frame import ANSWERS, Kind, Span
 from workbench.core.jsonrpc import Decoded, Message
 from workbench.core.mrtr import INPUT_REQUIRED, MAX_ROUNDS, result_type
 from workbench.core.peek import peek
@@ -50,7 +50,7 @@ from workbench.replay.turns import (
     Turn,
 )
 from workbench.replay.veil import Veil
-from workbench.replay.verification import EXTRA, MISSING, Questioned, Verification
+from workbench.replay.verification import EXTRA, MISSING, Compared, Questioned, Verification
 
 #: How long a server may say nothing before what it asked or told when it was recorded is waited for no
 #: more (seconds).
@@ -119,6 +119,13 @@ class MockClient:
     def over(self) -> bool:
         """Whether everything has been sent, and every answer has come that was waited for."""
         return self._next == len(self._turns)
+
+    @property
+    def unreached(self) -> str:
+        """Why no server could be talked to at all, empty if one could."""
+        answered = any(run.live is not None for run in self._runs.values())
+        whys = [line.why for line in self._lines.values() if line.why]
+        return "" if answered or not whys else whys[0]
 
     @property
     def connections(self) -> list[int]:
@@ -340,7 +347,9 @@ class MockClient:
         self._lines[turn.connection].answered(run.id)
         self._end(run, now, "")
         run.cancelled = True
-        return [*self._written(turn, turn.body, cancels=run.id)]
+        # A poll or a round that was not recorded has an id of its own.
+        body = identity.put(turn.body, identity.CANCELLED, run.id)
+        return [*self._written(turn, body, cancels=run.id)]
 
     def _send(self, line: Line, turn: Turn, now: float) -> list[ClientAction]:
         body = turn.body
@@ -583,6 +592,13 @@ class MockClient:
     def revision(self, connection: int) -> str | None:
         """What the handshake of a connection agreed on, as far as it has come."""
         return self._lines[connection].revision
+
+    def stored(self, each: Compared, taken: int) -> tuple[bytes, tuple[Span, ...], int]:
+        """A live answer as the recording would hold it: under the recorded id, with the values it knows
+        by their recorded names and without secrets; where placeholders stand in it, and its size on
+        the wire. ``taken`` is the highest number of a placeholder in the recording."""
+        body = identity.put(self.correlations.recorded(each.body), identity.ID, each.request.id)
+        return *self.veil.stored(body, taken), len(body)
 
     def schema(self, connection: int, tool: str) -> Any:
         """The ``inputSchema`` of a tool as the live server listed it, else as it was recorded."""

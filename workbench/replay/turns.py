@@ -25,8 +25,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from workbench.core.exchanges import Answered, Exchange, GaveUp, Opened, Pairing, Told
-from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind
-from workbench.core.jsonrpc import Decoded, Message, dumps, id_text
+from workbench.core.frame import MESSAGES, Channel, Direction, Frame, Kind, Stream
+from workbench.core.jsonrpc import Decoded, Message, dumps, id_text, notification
 from workbench.core.methods import CHANGED_LISTS, INPUT_METHODS, LIST_METHODS
 from workbench.core.peek import peek
 from workbench.replay.cues import Script
@@ -67,13 +67,14 @@ Telling = tuple[int, str, int]
 
 class Request:
     """A request of the recorded client. ``params`` and ``answer`` are what was recorded, ``ends`` is how
-    it ended; ``took_ns`` is the time to the answer. ``round_of`` is the key of the request whose
-    result asked for what this one brings ("Multi round-trip requests", 2026-07-28). ``polls`` is the
-    key of a later ``tasks/get`` for the same task, ``None`` for the last one."""
+    it ended; ``took_ns`` is the time to the answer and ``stream`` the HTTP stream it went on.
+    ``round_of`` is the key of the request whose result asked for what this one brings ("Multi
+    round-trip requests", 2026-07-28). ``polls`` is the key of a later ``tasks/get`` for the same
+    task, ``None`` for the last one."""
 
     __slots__ = (
         *("answer", "answer_seq", "connection", "ends", "id", "key", "method", "name", "params"),
-        *("polls", "round_of", "seq", "took_ns", "token", "why"),
+        *("polls", "round_of", "seq", "stream", "took_ns", "token", "why"),
     )
 
     def __init__(self, key: int, exchange: Exchange, message: Message) -> None:
@@ -84,6 +85,7 @@ class Request:
         self.name = exchange.name
         self.id = exchange.id
         self.token = exchange.token
+        self.stream = exchange.stream
         self.params = params_of(message)
         self.answer: Message | None = None
         self.answer_seq: int | None = None
@@ -213,22 +215,32 @@ class ClientScript:
                 )
 
 
-def build(frames: Iterable[Frame]) -> ClientScript:
-    """The script of a session's frames, of one or of several connections. Never raises on what was
-    recorded."""
+def build(frames: Iterable[Frame], streams: Iterable[Stream] = ()) -> ClientScript:
+    """The script of a session's frames, of one or of several connections; ``streams`` are those they
+    came on over HTTP. Never raises on what was recorded."""
     several: dict[int, list[Frame]] = {}
     for frame in frames:
         several.setdefault(frame.connection, []).append(frame)
-    builder = _Builder()
+    builder = _Builder(streams)
     for frame in heapq.merge(*(proper(each) for each in several.values()), key=lambda frame: frame.seq):
         builder.take(frame)
     return builder.finish()
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, streams: Iterable[Stream]) -> None:
         self.script = ClientScript()
         self._pairing = Pairing(keep_related=False)
+        #: What is known of each stream, until its first frame.
+        self._heads = {stream.number: stream for stream in streams}
+        #: When the client closed the stream of a request itself (wall clock, nanoseconds), by stream.
+        self._left = {
+            each.number: each.closed_ns
+            for each in self._heads.values()
+            if each.closed_how == "closed" and each.closed_ns is not None
+        }
+        #: Requests of the stateless era on such streams: closing it cancels them.
+        self._leaving: list[Request] = []
         self._key = 0
         self._requests: dict[tuple[int, int], Request] = {}
         self._queries: dict[tuple[int, int], Query] = {}
@@ -246,11 +258,16 @@ class _Builder:
         self._since: dict[int, tuple[list[int], dict[Telling, int]]] = {}
 
     def take(self, frame: Frame) -> None:
+        head = self._heads.pop(frame.stream, None)
+        if head is not None:
+            self._pairing.head(head)
         if frame.channel is Channel.PROCESS:
             self._process(frame)
-        elif frame.channel is Channel.STDERR or frame.kind not in _SENT:
             return
-        elif frame.direction is Direction.TO_SERVER:
+        if frame.channel is Channel.STDERR or frame.kind not in _SENT:
+            return
+        self._leave(frame)
+        if frame.direction is Direction.TO_SERVER:
             self._client(frame)
         elif frame.direction is Direction.TO_CLIENT:
             self._server(frame)
@@ -267,6 +284,19 @@ class _Builder:
         return self.script
 
     # The client half
+
+    def _leave(self, frame: Frame) -> None:
+        """Cancel what the client had closed the stream of before this frame."""
+        for request in list(self._leaving):
+            if request.ends != LEFT:
+                self._leaving.remove(request)
+            elif request.connection == frame.connection and self._left[request.stream] <= frame.wall_ns:
+                self._leaving.remove(request)
+                request.ends = CANCELLED
+                params = f'{{"requestId":{request.id}}}'
+                turn = Turn(CANCEL, frame.connection, 0, notification("notifications/cancelled", params))
+                turn.cancels = request.key
+                self._add(turn)
 
     def _client(self, frame: Frame) -> None:
         if frame.connection in self._closed:
@@ -313,6 +343,8 @@ class _Builder:
         self._key += 1
         request = Request(self._key, event.exchange, event.message)
         self.script.requests[request.key] = self._requests[event.exchange.key] = request
+        if request.stream in self._left and peek(event.message, "params", "_meta", _MODERN) is not None:
+            self._leaving.append(request)
         offered = peek(event.message, "params", "_meta", _CAPABILITIES)
         if request.method == "initialize":
             offered = peek(event.message, "params", "capabilities")

@@ -146,7 +146,9 @@ class Verification:
             "verdict": "ok" if self.agrees else "mismatch",
             "counts": self.counts,
             "exchanges": [each.value() for each in self.compared],
-            "questions": [each._asdict() for each in self.questions[:MAX_LISTED]],
+            "questions": [
+                {**each._asdict(), "sentence": each.sentence} for each in self.questions[:MAX_LISTED]
+            ],
             "correlations": self.followed[:MAX_LISTED],
             "notes": self.notes,
         }

@@ -120,6 +120,15 @@ class Reader:
         )
         return self._stream(rows[0]) if rows else None
 
+    def rules(self) -> list[tuple[str, str]]:
+        """The rules kept with the session, in order: what each is for, and its text."""
+        return [
+            tuple(row)
+            for row in self._queries.all(
+                "SELECT what, value FROM rule WHERE session=? ORDER BY number", self.session
+            )
+        ]
+
     def height(self) -> int:
         """The last seq, 0 for an empty session."""
         if self._end is not None:

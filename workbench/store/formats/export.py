@@ -28,7 +28,7 @@ def export_text(db: sqlite3.Connection, out: IO[str], *, session: int | None = N
     from sqlite_utils import Database
 
     recording = Database(db)
-    out.write(_line({HEAD: VERSION}))
+    out.write(line_of({HEAD: VERSION}))
     for row in recording.table("session").rows_where(order_by="number", select="number, base"):
         if session in (None, row["number"]):
             _session(recording, out, row["number"], row["base"])
@@ -38,14 +38,14 @@ def _session(recording: Database, out: IO[str], number: int, base: int) -> None:
     for table, columns in NUMBERED.items():
         where = "number = ?" if table == "session" else "session = ?"
         for row in recording.table(table).rows_where(where, [number], order_by="number"):
-            out.write(_line({table: row["number"], **_present(columns, row)}))
+            out.write(line_of({table: row["number"], **_present(columns, row)}))
     following = next(
         iter(recording.query("SELECT min(base) AS base FROM session WHERE number > ?", [number]))
     )
     within = [base, _LAST if following["base"] is None else following["base"]]
     for table, columns in PLACED.items():
         for row in recording.table(table).rows_where("key > ? AND key <= ?", within, order_by="key"):
-            out.write(_line({table: row["key"] - base, **_present(columns, row)}))
+            out.write(line_of({table: row["key"] - base, **_present(columns, row)}))
     key = base
     for row in recording.table("frame").rows_where("key > ? AND key <= ?", within, order_by="key"):
         key += 1
@@ -81,7 +81,7 @@ def _frame(recording: Database, base: int, row: dict[str, Any]) -> str:
         "stream": row["stream"],
         "event": _readable(row["event"]),
     }
-    return _line({member: value for member, value in members.items() if value is not None}, body)
+    return line_of({member: value for member, value in members.items() if value is not None}, body)
 
 
 def _present(columns: tuple[str, ...], row: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +106,8 @@ def _readable(value: Any) -> Any:
     return value
 
 
-def _line(members: dict[str, Any], body: bytes | None = None) -> str:
+def line_of(members: dict[str, Any], body: bytes | None = None) -> str:
+    """A line of the text form: members in their order, then the body of a frame, exactly."""
     parts = [
         f'"{member}":{value if isinstance(value, _Json) else _ENCODER.encode(value)}'
         for member, value in members.items()
