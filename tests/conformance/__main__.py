@@ -60,8 +60,16 @@ def main(chosen: list[str]) -> int:
                 verdicts.append(verdict)
     Console().print(table(verdicts))
     failed = [each for each in verdicts if each.required and each.word != "passed" and not is_not_yet(each)]
-    print(f"{len(failed)} required scenarios failed." if failed else "Every required scenario passed.")
+    print(sentence(verdicts, failed))
     return 1 if failed or not verdicts else 0
+
+
+def sentence(verdicts: list[Verdict], failed: list[Verdict]) -> str:
+    """What it comes to, with what does not count yet."""
+    passed = sum(each.required and each.word == "passed" for each in verdicts)
+    waiting = sum(each.required and each.word != "passed" and is_not_yet(each) for each in verdicts)
+    told = f"{passed} required scenarios passed, {len(failed)} failed"
+    return f"{told}; {waiting} of {NOT_YET[0]}… are not built yet." if waiting else f"{told}."
 
 
 def is_not_yet(verdict: Verdict) -> bool:
@@ -96,7 +104,7 @@ def run(suite: list[str], scenario: str, revision: str, required: bool) -> Verdi
     if "OVERALL: PASSED" in told and done.returncode == 0:
         word = "passed"
     else:
-        word = "skipped" if "OVERALL: SKIPPED" in told else "failed"
+        word = "skipped" if "OVERALL: SKIPPED" in told or "\nSKIPPED: " in f"\n{told}" else "failed"
     return Verdict(scenario, revision, required, word, checks(told))
 
 
