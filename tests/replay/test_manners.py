@@ -66,7 +66,8 @@ def watched(file: Path, said: bytes, told: Path, *words: str) -> dict[str, list[
         capture_output=True,
         timeout=60,
         check=False,
-        env={**os.environ, "TOLD": str(told)},
+        # Python itself writes what it has compiled, and nothing else is let off.
+        env={**os.environ, "TOLD": str(told), "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode in (0, 6), done.stderr
     found: dict[str, list[str]] = json.loads(told.read_text())

@@ -56,3 +56,20 @@ async def test_on_a_small_screen_the_body_keeps_its_place(tmp_path: Path) -> Non
     async with reading(RecordingDesk(Reader.open(str(tmp_path / "r.db"))), size=(60, 15)) as work:
         work.main.open_frame(2)
         await work.shows("result-and-error", '"jsonrpc"')
+
+
+async def test_what_is_found_in_a_frame_that_is_open_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = record(tmp_path / "r.db", BODIES)
+    recorder.close("closed")
+    desk = RecordingDesk(Reader.open(str(tmp_path / "r.db")))
+    async with reading(desk, size=(120, 40)) as work:
+        await work.shows("! 2")
+        monkeypatch.setattr(desk, "findings", lambda _: ())
+        work.main.open_frame(2)
+        await work.shows('"jsonrpc"')
+        assert "result-and-error" not in work.text
+        monkeypatch.undo()
+        work.main.look()
+        await work.shows("error result-and-error", '"jsonrpc"')

@@ -57,6 +57,11 @@ class Detail(Vertical):
             self.text.show(body)
         self._lay()
 
+    def judge(self, findings: Sequence[Finding]) -> None:
+        """Show that this is wrong with the frame."""
+        self.findings = findings
+        self._lay()
+
     def words(self) -> set[str]:
         """What the table of commands is to know."""
         return {"heads"} if self.display and self.heads is not None else set()

@@ -13,8 +13,8 @@ from workbench.tui.desk import Desk
 from workbench.tui.found import FoundServers
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Bit, Fixed, Line, wrapped
-from workbench.tui.messages import Hints
 from workbench.tui.marks import marks_of
+from workbench.tui.messages import Hints
 from workbench.tui.widgets.rows import Rows
 
 _EXAMPLES = (

@@ -43,6 +43,14 @@ class Bodies(Part):
             detail.text.focus()
         self.hints()
 
+    def judge_body(self) -> None:
+        """Take over what has been found in the frame in view since it was opened."""
+        detail = self.query_one(Detail)
+        if self.has_class("detail") and detail.seq is not None:
+            found = findings_of(self.desk.findings(detail.seq), None)
+            if len(found) > len(detail.findings):
+                detail.judge(found)
+
     def close_detail(self) -> None:
         if not self.has_class("detail"):
             return

@@ -117,6 +117,7 @@ class MainScreen(Arranging):
             if was_empty and not self.has_class("empty"):
                 pane.start()
         self.query_one(Dock).show()
+        self.judge_body()
         self.hints()
 
     def _keep_place(self, views: Sequence[ConnectionView]) -> None:
