@@ -33,6 +33,7 @@ from workbench.replay.correlate import Correlations
 from workbench.replay.judging import Judge
 from workbench.replay.levels import Levels
 from workbench.replay.lines import Answering, Line, Run
+from workbench.replay.pages import ends_before, further_page, settle
 from workbench.replay.reading import params_of, read
 from workbench.replay.rounds import Round, further, next_round
 from workbench.replay.spans import items
@@ -50,7 +51,7 @@ from workbench.replay.turns import (
     Turn,
 )
 from workbench.replay.veil import Veil
-from workbench.replay.verification import EXTRA, MISSING, Compared, Questioned, Verification
+from workbench.replay.verification import CHANGED, EXTRA, MISSING, Compared, Questioned, Verification
 
 #: How long a server may say nothing before what it asked or told when it was recorded is waited for no
 #: more (seconds).
@@ -360,6 +361,12 @@ class MockClient:
                 self._skip(turn, now, "It was not sent: the call did not ask for another round.")
                 return []
             body = adapted
+        if len(requests) == 1 and requests[0].request.page_of is not None:
+            run = requests[0]
+            run.unneeded = ends_before(self._runs[requests[0].request.page_of])
+            if run.unneeded:
+                self._skip(turn, now, "The list had ended before this page.")
+                return []
         for key, place in reversed(turn.answers):
             body = self._in_batch(body, place, key)
         written = self._written(turn, body)
@@ -410,6 +417,11 @@ class MockClient:
         if again is not None:
             return again
         self._end(run, now, "")
+        if run.pages:
+            # What is compared first is the page that was recorded; the rest of the list is added to it.
+            run.pages.append((message, body))
+            message, run.body = run.pages.pop(0)
+            run.live = message
         self._learn(line, run, message, now)
         return []
 
@@ -429,6 +441,10 @@ class MockClient:
                 return None
         if result_type(message) == INPUT_REQUIRED and result_type(recorded) != INPUT_REQUIRED:
             return self._further_round(line, run, message)
+        more = further_page(run, message)
+        if more is not None:
+            run.pages.append((message, run.body))
+            return self._again(line, run, more)
         return None
 
     def _further_round(self, line: Line, run: Run, message: Message) -> list[ClientAction] | None:
@@ -502,14 +518,28 @@ class MockClient:
         return []
 
     def _same_query(self, line: Line, message: Message) -> Query | None:
-        """The first recorded question that asks the same, and has not been asked."""
+        """The first recorded question that asks the same and has not been asked, else one that asks it
+        in other words, while the request it belongs to is open."""
         waiting = self._unasked.get((line.connection, message.method or ""), deque())
         params = params_of(message)
         for query in waiting:
             if self._judge.asks_alike(query.method, query.params, params):
                 waiting.remove(query)
                 return query
+        for query in waiting:
+            if self._is_open(query) and self._judge.asks_in_shape(query.method, query.params, params):
+                waiting.remove(query)
+                found = self._judge.asks_otherwise(query.method, query.params, params)
+                self._told.questions.append(
+                    Questioned(CHANGED, line.connection, query.seq, query.method, "", found)
+                )
+                return query
         return None
+
+    def _is_open(self, query: Query) -> bool:
+        """Whether the request that a question belonged to waits for its answer."""
+        owner = None if query.owner is None else self._runs[query.owner]
+        return owner is None or (owner.began >= 0 and not owner.done)
 
     def _reply(self, line: Line, id: str, message: Message) -> tuple[Write, str]:
         """What is answered where nobody is there, and in a word."""
@@ -608,6 +638,7 @@ class MockClient:
     def verification(self) -> Verification:
         """What came of it, once it is over (or for as far as it has come)."""
         told = self._told
+        self._settle_pages()
         told.compared = [
             self._judge.verdict(run, self._lines[run.request.connection]) for run in self._runs.values()
         ]
@@ -617,6 +648,21 @@ class MockClient:
             if query.key not in self._asked and (MISSING, query.seq) not in asked:
                 told.questions.append(Questioned(MISSING, query.connection, query.seq, query.method))
         return told
+
+    def _settle_pages(self) -> None:
+        """Compare the lists that came on several pages."""
+        after = {run.request.page_of: run for run in self._runs.values()}
+        for first in self._runs.values():
+            if first.request.page_of is not None or first.settled:
+                continue
+            first.settled = True
+            pages = [first]
+            while (following := after.get(pages[-1].request.key)) is not None:
+                pages.append(following)
+            if len(pages) > 1 or first.pages:
+                note = settle(pages, self._lines[first.request.connection], self._judge)
+                if note:
+                    self._told.note(note)
 
 
 def _poll_seconds(wait: Any) -> float:

@@ -13,6 +13,7 @@ from workbench.replay.diff import ABSENT, Difference, at
 from workbench.replay.levels import (
     EXACT,
     SCHEMA,
+    SHAPE,
     STATUS,
     Excuse,
     Levels,
@@ -35,6 +36,7 @@ from workbench.replay.verification import (
     EXTRA,
     LEFT_OPEN,
     MISSING,
+    RENEWED,
     RESULT_NOW,
     SLOWER,
     Compared,
@@ -63,18 +65,24 @@ class Judge:
         """Where an answer of the recorded kind differs; no secret is in what is given back."""
         recorded = request.answer
         assert recorded is not None
-        veiled = self._veiled(live.value("error" if live.kind is Kind.ERROR else "result"))
+        what = "error" if live.kind is Kind.ERROR else "result"
+        return self.compare(request, live.kind, recorded.value(what), live.value(what), tools)
+
+    def compare(
+        self, request: Request, kind: Kind, was: Any, now: Any, tools: Mapping[str, Any]
+    ) -> tuple[Difference, ...]:
+        """The same of the results (or errors) themselves."""
+        veiled = self._veiled(now)
         found = answers_differ(
             self.level(request),
-            recorded,
-            live,
+            kind,
+            was,
+            now,
             self._excuse(request.method, request.name, veiled),
             self._output_schema(request, tools),
             faults,
         )
-        return tuple(
-            each if each.live is ABSENT else each._replace(live=at(veiled(), each.pointer)) for each in found
-        )
+        return _veiled_live(found, veiled)
 
     def level(self, request: Request) -> str:
         """The level that counts for a request. Of several polls of a task only the last one's answer
@@ -83,10 +91,22 @@ class Judge:
 
     def asks_alike(self, method: str, recorded: Any, live: Any) -> bool:
         """Whether two requests of a server ask the same, by the level and rules for its method."""
+        return not self.asks_otherwise(method, recorded, live)
+
+    def asks_otherwise(self, method: str, recorded: Any, live: Any) -> tuple[Difference, ...]:
+        """Where they do not; no secret is in what is given back."""
         was, now = steady(recorded or {}), steady(live or {})
-        excuse = self._excuse(method, None, self._veiled(now))
+        veiled = self._veiled(now)
         level = self._levels.of(method, None)
-        return not values_differ(EXACT if level == SCHEMA else level, was, now, excuse)
+        excuse = self._excuse(method, None, veiled)
+        return _veiled_live(values_differ(EXACT if level == SCHEMA else level, was, now, excuse), veiled)
+
+    def asks_in_shape(self, method: str, recorded: Any, live: Any) -> bool:
+        """Whether they ask for the same kind of thing in other words."""
+        was, now = steady(recorded or {}), steady(live or {})
+        modes = [each.get("mode") if isinstance(each, dict) else None for each in (was, now)]
+        excuse = self._excuse(method, None, self._veiled(now))
+        return modes[0] == modes[1] and not values_differ(SHAPE, was, now, excuse)
 
     def verdict(self, run: Run, line: Line) -> Compared:
         """How an exchange compares, now that it is over."""
@@ -94,7 +114,15 @@ class Judge:
         seconds = run.ended - run.began if run.live is not None else None
         differences = run.differences if verdict == CHANGED else ()
         compared = Compared(
-            run.request, verdict, self.level(run.request), differences, why, seconds, run.seq, run.body
+            run.request,
+            verdict,
+            self.level(run.request),
+            differences,
+            why,
+            seconds,
+            run.seq,
+            run.body,
+            bool(run.body) and (verdict in RENEWED if run.renew is None else run.renew),
         )
         if verdict == EQUAL and self._slower is not None and compared.slow(self._slower):
             times = f"It took {seconds:.2f} s, and {compared.recorded_seconds:.2f} s when it was recorded."
@@ -124,6 +152,8 @@ class Judge:
     def _answered(self, run: Run) -> tuple[str, str]:
         recorded, live = run.request.answer, run.live
         assert recorded is not None
+        if run.unneeded:
+            return EQUAL, "the list had ended before this page"
         if live is None:
             return MISSING, run.why
         if recorded.kind is not live.kind:
@@ -131,7 +161,7 @@ class Judge:
             if live.kind is Kind.ERROR:
                 return ERROR_NOW, f"{told}: {self._said(live)}"
             return RESULT_NOW, told
-        return (CHANGED, "") if run.differences else (EQUAL, "")
+        return (CHANGED, run.why) if run.differences else (EQUAL, "")
 
     def _said(self, live: Message) -> str:
         error = self._veiled(live.value("error"))()
@@ -177,6 +207,12 @@ class Judge:
             return made[0]
 
         return veiled
+
+
+def _veiled_live(found: list[Difference], veiled: Callable[[], Any]) -> tuple[Difference, ...]:
+    return tuple(
+        each if each.live is ABSENT else each._replace(live=at(veiled(), each.pointer)) for each in found
+    )
 
 
 def _stops(live: Message) -> bool:

@@ -32,6 +32,10 @@ _OPAQUE = re.compile(
     r"|(?:/task|/tasks/\d+)?/(?:taskId|createdAt|lastUpdatedAt))"
 )
 
+#: Where a server sends a person: a page that it makes for this time, on a host of its own.
+_MADE_URL = re.compile(r"(?:/inputRequests/[^/]+/params|/data/elicitations/\d+)?/url")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
+
 #: Whether a place may differ: its pointer, the recorded and the live value.
 Excuse = Callable[[str, Any, Any], bool]
 
@@ -89,22 +93,30 @@ class Levels:
 
 def opaque(pointer: str, recorded: Any, live: Any) -> bool:
     """Whether a place holds what its server made up for this time only."""
-    return isinstance(recorded, str) and isinstance(live, str) and _OPAQUE.fullmatch(pointer) is not None
+    if not isinstance(recorded, str) or not isinstance(live, str):
+        return False
+    if _OPAQUE.fullmatch(pointer) is not None:
+        return True
+    origins = [_ORIGIN.match(url) for url in (recorded, live)]
+    if _MADE_URL.fullmatch(pointer) is None or origins[0] is None or origins[1] is None:
+        return False
+    return origins[0][0] == origins[1][0]
 
 
 def answers_differ(
     level: str,
-    recorded: Message,
-    live: Message,
+    kind: Kind,
+    was: Any,
+    now: Any,
     excuse: Excuse,
     schema: Any = None,
     validate: Validate | None = None,
 ) -> list[Difference]:
     """Where two results, or two errors, differ by a level. ``schema`` is the ``outputSchema`` that the
     called tool declares, if it does; without one ``schema`` compares as ``shape`` does."""
-    if recorded.kind is Kind.ERROR:
-        return _errors_differ(level, recorded.value("error"), live.value("error"), excuse)
-    was, now = recorded.value("result"), live.value("result")
+    if kind is Kind.ERROR:
+        return _errors_differ(level, was, now, excuse)
+    was = with_keys_of(was, now)
     if level == EXACT:
         return values_differ(EXACT, was, now, excuse)
     flags = _is_tool_error(was), _is_tool_error(now)
@@ -115,6 +127,28 @@ def answers_differ(
     if level == SCHEMA and schema is not None and validate is not None:
         return [] if flags[1] else _against(schema, now, validate, excuse)
     return shape_differences(was, now, excuse)
+
+
+def with_keys_of(was: Any, now: Any) -> Any:
+    """A recorded result whose questions stand under the live keys of the same ones: a key is the
+    server's own name for a question ("Multi round-trip requests", 2026-07-28)."""
+    left, right = (each.get("inputRequests") if isinstance(each, dict) else None for each in (was, now))
+    if not isinstance(left, dict) or not isinstance(right, dict) or left.keys() == right.keys():
+        return was
+    free = {key: value for key, value in right.items() if key not in left}
+    renamed: dict[str, Any] = {}
+    for key, asked in left.items():
+        same = [] if key in right else [other for other, now in free.items() if _asks_the_same(asked, now)]
+        name = same[0] if same else key
+        free.pop(name, None)
+        renamed[name] = asked
+    return {**was, "inputRequests": renamed}
+
+
+def _asks_the_same(recorded: Any, live: Any) -> bool:
+    return not aligned_differences(
+        recorded, live, lambda pointer, *both: opaque(pointer.removeprefix("/params"), *both)
+    )
 
 
 def values_differ(level: str, recorded: Any, live: Any, excuse: Excuse) -> list[Difference]:

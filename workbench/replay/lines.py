@@ -19,11 +19,14 @@ class Run:
     is when it was sent (seconds, below 0 for never), ``heard`` when it last gave a sign of life and
     ``ended`` when it was done. ``live`` is the answer, the frame ``seq``, and
     ``body`` its bytes. ``gone`` tells that
-    its server went before it answered. ``poll_at`` is when a task is asked for again."""
+    its server went before it answered. ``poll_at`` is when a task is asked for again. ``pages`` are
+    the pages of a list that came after it and were not recorded, ``unneeded`` tells that the list had
+    ended before it, ``settled`` that all pages were compared, and ``renew`` that its answer may take
+    the place of the recorded one."""
 
     __slots__ = (
         *("began", "body", "cancelled", "differences", "done", "ended", "gone", "heard", "id", "live"),
-        *("poll_at", "request", "rounds", "sent", "seq", "why"),
+        *("pages", "poll_at", "renew", "request", "rounds", "sent", "seq", "settled", "unneeded", "why"),
     )
 
     def __init__(self, request: Request) -> None:
@@ -39,6 +42,10 @@ class Run:
         self.seq = 0
         self.why = ""
         self.rounds = 0
+        self.pages: list[tuple[Message, bytes]] = []
+        self.unneeded = False
+        self.settled = False
+        self.renew: bool | None = None
         self.poll_at: float | None = None
         self.differences: tuple[Difference, ...] = ()
 

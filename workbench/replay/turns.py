@@ -70,11 +70,11 @@ class Request:
     it ended; ``took_ns`` is the time to the answer and ``stream`` the HTTP stream it went on.
     ``round_of`` is the key of the request whose result asked for what this one brings ("Multi
     round-trip requests", 2026-07-28). ``polls`` is the key of a later ``tasks/get`` for the same
-    task, ``None`` for the last one."""
+    task, ``None`` for the last one. ``page_of`` is the key of the request for the page before."""
 
     __slots__ = (
-        *("answer", "answer_seq", "connection", "ends", "id", "key", "method", "name", "params"),
-        *("polls", "round_of", "seq", "stream", "took_ns", "token", "why"),
+        *("answer", "answer_seq", "connection", "ends", "id", "key", "method", "name"),
+        *("page_of", "params", "polls", "round_of", "seq", "stream", "took_ns", "token", "why"),
     )
 
     def __init__(self, key: int, exchange: Exchange, message: Message) -> None:
@@ -94,6 +94,7 @@ class Request:
         self.why = ""
         self.round_of: int | None = None
         self.polls: int | None = None
+        self.page_of: int | None = None
 
     def __repr__(self) -> str:
         return f"<Request #{self.seq} {self.method} {self.ends}>"
@@ -250,6 +251,7 @@ class _Builder:
         self._closed: set[int] = set()
         self._told: dict[Telling, int] = {}
         self._asking: dict[tuple[int, str, str | None, str], int] = {}
+        self._pages: dict[tuple[int, str, str], int] = {}
         self._polled: dict[tuple[int, str | None], Request] = {}
         #: What has come since the last turn, and since each question that is open.
         self._needs: list[int] = []
@@ -350,6 +352,9 @@ class _Builder:
             offered = peek(event.message, "params", "capabilities")
         if isinstance(offered, dict):
             self.script.offered[request.connection] = offered
+        if request.method in LIST_METHODS and isinstance(request.params, dict):
+            page = (request.connection, request.method, dumps(request.params.get("cursor")))
+            request.page_of = self._pages.pop(page, None)
         if request.method in INPUT_METHODS and _is_a_round(request.params):
             state = dumps(request.params.get("requestState"))
             place = (request.connection, request.method, request.name, state)
@@ -415,6 +420,9 @@ class _Builder:
         if peek(event.message, "result", "resultType") == "input_required":
             state = dumps(peek(event.message, "result", "requestState"))
             self._asking[request.connection, request.method, request.name, state] = request.key
+        if request.method in LIST_METHODS:
+            cursor = dumps(peek(event.message, "result", "nextCursor"))
+            self._pages[request.connection, request.method, cursor] = request.key
         if request.method == "tools/list":
             result = event.message.value("result")
             tools = result.get("tools") if isinstance(result, dict) else None

@@ -19,6 +19,9 @@ LEFT_OPEN = "left open"
 
 VERDICTS = (EQUAL, SLOWER, CHANGED, MISSING, EXTRA, ERROR_NOW, RESULT_NOW, LEFT_OPEN)
 
+#: Verdicts of answers that can take the place of the recorded ones.
+RENEWED = frozenset((CHANGED, ERROR_NOW, RESULT_NOW))
+
 #: Verdicts that are no disagreement.
 AGREE = frozenset((EQUAL, LEFT_OPEN))
 
@@ -35,7 +38,7 @@ class Compared(NamedTuple):
     """One exchange. ``differences`` have live values with no secret in them, by pointers into the result
     (or the error). ``seconds`` is how long the live one took, ``None`` without an answer; ``seq`` the
     frame of the live answer, 0 for none. ``body`` is that answer as it came, empty where it came with
-    others in one."""
+    others in one; ``renew`` tells whether it can take the place of the recorded one."""
 
     request: Request
     verdict: str
@@ -45,6 +48,7 @@ class Compared(NamedTuple):
     seconds: float | None = None
     seq: int = 0
     body: bytes = b""
+    renew: bool = False
 
     @property
     def recorded_seconds(self) -> float | None:
@@ -78,17 +82,28 @@ class Compared(NamedTuple):
 
 
 class Questioned(NamedTuple):
-    """A request of the server's that it did not send (``missing``) or that was not recorded (``extra``).
-    ``seq`` is its recorded or its live frame; ``answered`` says what an extra one was answered with."""
+    """A request of the server's that it did not send (``missing``), that was not recorded (``extra``), or
+    that asks the recorded thing otherwise (``changed``, with its ``differences``). ``seq`` is its
+    recorded frame, for an extra one its live one; ``answered`` says what that was answered with."""
 
     verdict: str
     connection: int
     seq: int
     method: str
     answered: str = ""
+    differences: tuple[Difference, ...] = ()
+
+    def value(self) -> dict[str, Any]:
+        """As JSON."""
+        told = {**self._asdict(), "sentence": self.sentence}
+        told["differences"] = [_shown(each) for each in self.differences]
+        return told
 
     @property
     def sentence(self) -> str:
+        if self.verdict == CHANGED:
+            places = "; ".join(lines_of(self.differences[:3]))
+            return f"The server asked #{self.seq} {self.method} otherwise: {places}."
         if self.verdict == MISSING:
             return f"The server did not ask #{self.seq} {self.method}."
         return f"The server asked {self.method}, which was not recorded so; it was answered: {self.answered}."
@@ -146,9 +161,7 @@ class Verification:
             "verdict": "ok" if self.agrees else "mismatch",
             "counts": self.counts,
             "exchanges": [each.value() for each in self.compared],
-            "questions": [
-                {**each._asdict(), "sentence": each.sentence} for each in self.questions[:MAX_LISTED]
-            ],
+            "questions": [each.value() for each in self.questions[:MAX_LISTED]],
             "correlations": self.followed[:MAX_LISTED],
             "notes": self.notes,
         }

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.replay.veil import highest
-from workbench.replay.verification import CHANGED, ERROR_NOW, RESULT_NOW, Verification
+from workbench.replay.verification import Verification
 from workbench.session.verifying import Verifying
 from workbench.store.formats.revising import Revised, Revision, revise
-
-#: Verdicts whose answer can be taken over.
-_TAKEN = frozenset((CHANGED, ERROR_NOW, RESULT_NOW))
 
 
 class Updated(NamedTuple):
@@ -44,11 +41,12 @@ def update_recording(
     whole = verifying.whole
     taken = max((highest(frame.body) for frame in whole.frames if frame.spans), default=0)
     frames: dict[int, Revised] = {}
-    for each in told.disagreeing:
-        if each.verdict in _TAKEN and each.body and each.request.answer_seq is not None:
+    for each in told.compared:
+        if each.renew and each.request.answer_seq is not None:
             frames[each.request.answer_seq] = Revised(*verifying.client.stored(each, taken))
     if frames or rules:
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         detail = f"replay client --update, {when}, from {source}"
         revise(whole.path, Revision(whole.session, frames, "recorded", detail, rules))
-    return Updated(len(frames), len(told.disagreeing) - len(frames) + len(told.questions))
+    left = sum(not each.renew for each in told.disagreeing) + len(told.questions)
+    return Updated(len(frames), left)
