@@ -3,7 +3,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= logical
+# Tests wait for the programs they start, so there is room for one more than there are processors.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ARGS ?=
 
 .PHONY: help demo test test-long conformance check bench wheel docs format clean
@@ -27,7 +28,7 @@ test: $(VENV)/.ready-dev
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 test-long: $(VENV)/.ready-dev
-	$(BIN)/pytest -m long $(ARGS)
+	WORKBENCH_ALL_EXAMPLES=1 $(BIN)/pytest -m 'long or property' $(ARGS)
 
 conformance: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.conformance $(ARGS)

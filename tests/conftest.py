@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import many
 from tests.peers.fixtures import (
     everything_command,
     filesystem_command,
@@ -32,7 +33,9 @@ __all__ = [
 PEER_FIXTURES = frozenset(__all__)
 
 # How long an example takes says nothing on a machine that does other things as well.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any machine", max_examples=many(200), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 
 # Hundreds of programs are started from here, which must not all be compiled anew.
@@ -45,8 +48,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever uses a peer is marked ``peer``, so the mark cannot be forgotten."""
+    """Whoever uses a peer is marked ``peer``, and whoever tries examples ``property``, so that no mark
+    can be forgotten."""
     for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.property)
         if PEER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.peer)
 

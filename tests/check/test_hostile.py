@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.check.examples import META, Play
+from tests.examples import many
 from workbench.check.checker import Checker
 from workbench.check.rules import RULES
 from workbench.check.watched import MAX_PER_FRAME
@@ -51,7 +52,7 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 @given(examples, st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=many(600), deadline=None)
 def test_a_message_with_any_member_changed_gives_findings_at_most(
     example: tuple[str, ...], data: Any
 ) -> None:
@@ -90,7 +91,7 @@ headers = st.lists(
     st.lists(st.tuples(channels, st.sampled_from(Direction), bodies, events, st.integers(0, 3)), max_size=12),
     st.data(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 def test_any_frames_on_any_streams_give_findings_at_most(frames: list[Any], data: Any) -> None:
     checker = Checker()
     for seq, (channel, direction, body, event, number) in enumerate(frames, 1):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.core.hostile import bodies
 from tests.core.talk import Talk, every
+from tests.examples import many
 from workbench.core.conversation import Action, Completed, Policy, Send
 from workbench.core.jsonrpc import MAX_MESSAGES, decode
 
@@ -17,7 +18,7 @@ ALL: dict[str, dict[str, bool]] = {"roots": {}, "sampling": {}, "elicitation": {
 
 
 @given(st.lists(bodies, max_size=20), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=many(300))
 def test_no_frame_raises_and_every_request_ends_once(script: list[bytes], is_ready: bool) -> None:
     talk = Talk(policy=Policy(held=["sampling/createMessage"]), capabilities=ALL)
     actions: list[Action] = talk.ready() if is_ready else talk.start()
@@ -34,7 +35,7 @@ def test_no_frame_raises_and_every_request_ends_once(script: list[bytes], is_rea
 
 
 @given(bodies)
-@settings(max_examples=300)
+@settings(max_examples=many(300))
 def test_what_is_sent_is_always_json(body: bytes) -> None:
     talk = Talk(capabilities=ALL)
     for send in every(Send, [*talk.ready(), *talk.hear(body)]):

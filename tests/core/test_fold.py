@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.core.frames import TICK_NS, Tape
 from tests.core.hostile import bodies, values
+from tests.examples import many
 from workbench.core.fold import ConnectionFold, ConnectionView
 from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.inflight import MAX_OPEN
@@ -326,7 +327,7 @@ frames = st.tuples(st.sampled_from(Direction), st.sampled_from(Channel), bodies 
 
 
 @given(st.lists(frames, max_size=25))
-@settings(max_examples=300)
+@settings(max_examples=many(300))
 def test_no_frame_raises(script: list[tuple[Direction, Channel, bytes]]) -> None:
     fold = ConnectionFold(1)
     for seq, (direction, channel, body) in enumerate(script, 1):

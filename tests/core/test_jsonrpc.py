@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from workbench.core import jsonrpc
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import DEFECTS, INLINE_BYTES, Number, decode, dumps, id_text, loads
@@ -42,7 +43,7 @@ def test_no_body_raises_and_every_defect_has_a_text(body: bytes) -> None:
 
 
 @given(envelopes)
-@settings(max_examples=50)
+@settings(max_examples=many(50))
 def test_a_large_body_is_classified_like_a_small_one(envelope: dict[str, Any]) -> None:
     padded = {**envelope, "pad": "x" * INLINE_BYTES}
     small, large = decode(json.dumps(envelope).encode()), decode(json.dumps(padded).encode())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from workbench.core import jsontext
 
 VALUES = st.recursive(
@@ -120,7 +121,7 @@ def test_what_is_no_object_has_no_members(text: str) -> None:
 
 
 @given(st.dictionaries(st.text(), VALUES))
-@settings(max_examples=50)
+@settings(max_examples=many(50))
 def test_a_pointer_finds_every_member(value: dict[str, object]) -> None:
     text = json.dumps(value)
     for key, inner in value.items():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.core.modern import ALL, FORM, HELD, ROOTS, SAMPLE, Modern, done
 from tests.core.talk import every, only, sent
+from tests.examples import many
 from workbench.core.actions import Abandon, Action, Continued, PolicyAnswered, Settled
 from workbench.core.conversation import (
     Completed,
@@ -303,7 +304,7 @@ Steps = st.lists(
 
 
 @given(Steps)
-@settings(max_examples=200)
+@settings(max_examples=many(200))
 def test_states_and_answers_never_leak_between_calls_that_run_side_by_side(
     steps: list[tuple[int, str]],
 ) -> None:

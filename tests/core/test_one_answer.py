@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.talk import Talk, sent
+from tests.examples import many
 from workbench.core.actions import Action, PeerCancelled
 from workbench.core.jsonrpc import dumps, loads
 from workbench.core.policy import Policy
@@ -103,7 +104,7 @@ class Play:
 @given(
     st.lists(step, max_size=40), st.sets(st.sampled_from(["sampling/createMessage", "elicitation/create"]))
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(400), deadline=None)
 def test_every_request_gets_exactly_one_answer_or_none_after_it_was_taken_back(
     script: list[tuple[str, Any]], held: set[str]
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.core.hostile import bodies
 from tests.core.modern import HELD, META, REVISION, Modern, discovered, done
 from tests.core.talk import every, only, sent
+from tests.examples import many
 from workbench.core.actions import Abandon, EraFound, Remarked
 from workbench.core.conversation import (
     Action,
@@ -313,7 +314,7 @@ def test_notifications_are_told() -> None:
 
 
 @given(st.lists(bodies, max_size=20), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=many(200))
 def test_no_frame_raises_and_every_request_ends_once(script: list[bytes], probing: bool) -> None:
     talk = Modern(policy=Policy(held=HELD), probing=probing, own_streams=probing)
     actions: list[Action] = talk.ready()

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from tests.replay.build import Tape, call, note, progress, request, result, text
 from workbench.core.frame import Direction
 from workbench.replay.report import Report
@@ -132,7 +133,7 @@ def drive(session: Session, choose: Any) -> list[tuple[str, str]]:
     return passed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(sessions(), st.randoms(use_true_random=False))
 def test_every_frame_comes_exactly_once_after_all_it_depends_on(session: Session, random: Any) -> None:
     passed = drive(session, random.choice)
@@ -145,7 +146,7 @@ def test_every_frame_comes_exactly_once_after_all_it_depends_on(session: Session
         assert place[before] < place[after], (json.loads(before), json.loads(after))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(sessions())
 def test_the_same_client_gives_the_same_replay_every_time(session: Session) -> None:
     assert drive(session, min) == drive(session, min)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from tests.replay.build import Live, Tape, call, text
 from workbench.replay.selfcheck import selfcheck
 from workbench.replay.server import MISS, Send
@@ -74,7 +75,7 @@ def taped(recorded: list[tuple[str, Any]]) -> Tape:
     return tape
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(400), deadline=None)
 @given(
     frames,
     st.lists(bodies, max_size=8),
@@ -101,7 +102,7 @@ def test_whatever_is_recorded_and_whatever_is_said_a_replay_goes_on(
     json.dumps(live.server.report_value())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(frames)
 def test_any_recording_can_be_checked_against_itself(recorded: list[tuple[str, Any]]) -> None:
     verdict = selfcheck(taped(recorded).frames)

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from tests.replay.build import Tape, call, note, progress, request, result, text
 from workbench.core.frame import Direction, Frame
 from workbench.replay.report import Report
@@ -59,14 +60,14 @@ def sent(frames: list[Frame]) -> list[bytes]:
     return [frame.body for frame in frames if frame.direction is Direction.TO_CLIENT]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(sessions())
 def test_a_recording_replayed_against_itself_gives_every_frame_back(tape: Tape) -> None:
     verdict = selfcheck(tape.frames)
     assert verdict.whole, verdict.problems
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(sessions(), st.integers(100, 10**20) | st.text(min_size=1, max_size=5))
 def test_with_other_ids_and_tokens_only_identity_changes(tape: Tape, seed: Any) -> None:
     server = MockServer(build(tape.frames), Report("", ""))

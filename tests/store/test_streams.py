@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from tests.store.session import StillClock, calls, record, unit
 from tests.store.test_text import round_trip, text_of
 from workbench.core.frame import Channel, Direction, Kind, Stream, Unit
@@ -227,7 +228,7 @@ events = st.none() | st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(
     st.lists(st.tuples(st.binary(max_size=20), st.integers(0, 6), events), max_size=8),
     st.lists(streams, max_size=6),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import many
 from tests.store.session import record, unit
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.errors import RecordingError
@@ -121,7 +122,7 @@ units = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(st.lists(units, max_size=8))
 def test_any_frames_survive_the_text_form(frames: list[object]) -> None:
     with tempfile.TemporaryDirectory() as folder:
