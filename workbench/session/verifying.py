@@ -41,6 +41,8 @@ class Verifying:
                 f"#{first.seq} sends {first.placeholder} at {first.pointer or '/'}, which the recording does "
                 f"not hold; give it with --secret {first.number}=env:NAME"
             )
+        # Those that are sent from the recording are as secret as those of the target.
+        self._secrets = {f"secret {number}": value for number, value in manner.secrets.items()}
         redactor = Redactor()
         for target in self._targets.values():
             for name, value in secrets_of(target).items():
@@ -66,7 +68,9 @@ class Verifying:
 
                 if threading.current_thread() is threading.main_thread():
                     group.start_soon(heed)
-                await drive(self.client, self._targets, _Taps(self.whole, self._targets, recorder))
+                await drive(
+                    self.client, self._targets, _Taps(self.whole, self._targets, recorder, self._secrets)
+                )
                 ended = "closed"
                 group.cancel_scope.cancel()
         finally:
@@ -81,10 +85,17 @@ class Verifying:
 class _Taps:
     """Makes the tap of each connection: into a recording, or past nobody."""
 
-    def __init__(self, whole: Whole, targets: Mapping[int, Target], recorder: Recorder | None) -> None:
+    def __init__(
+        self,
+        whole: Whole,
+        targets: Mapping[int, Target],
+        recorder: Recorder | None,
+        secrets: Mapping[str, str],
+    ) -> None:
         self.whole = whole
         self._targets = targets
         self._recorder = recorder
+        self._secrets = secrets
 
     def __call__(self, connection: int, saw: Callable[[Frame, Decoded | None], None]) -> Tap:
         recorder = self._recorder
@@ -93,7 +104,8 @@ class _Taps:
             return Tap(sink, connection, saw)
         target = self._targets[connection]
         name = self.whole.names[connection]
-        number = recorder.connect(name, target.transport, display(target), secrets=secrets_of(target))
+        secrets = {**secrets_of(target), **self._secrets}
+        number = recorder.connect(name, target.transport, display(target), secrets=secrets)
 
         def seen(frame: Frame, decoded: Decoded | None) -> None:
             saw(frame, decoded)
