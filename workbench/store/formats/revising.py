@@ -136,7 +136,8 @@ class _Session:
 
 
 def _replace(path: str, lines: Iterable[bytes]) -> None:
-    folder = os.path.dirname(os.path.abspath(path))
+    path = os.path.realpath(path)
+    folder = os.path.dirname(path)
     try:
         made, place = tempfile.mkstemp(prefix=".mcp-workbench-", dir=folder)
         try:
