@@ -1,11 +1,19 @@
-"""``python -m tests.peers``: install every peer now, and show the commands."""
+"""``python -m tests.peers``: install every peer now that the short tests need, and show the commands."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 
-from tests.peers.install import PYTHON_PEERS, PeerUnavailable, npm_peer, python_peer, typescript_peer
+from tests.peers.install import (
+    PYTHON_PEERS,
+    TYPESCRIPT_CLIENT,
+    PeerUnavailable,
+    npm_folder,
+    npm_peer,
+    python_peer,
+    typescript_peer,
+)
 
 
 def main() -> int:
@@ -13,6 +21,7 @@ def main() -> int:
         commands = [npm_peer(name) for name in ("everything", "filesystem", "memory")]
         commands.append(typescript_peer())
         commands += [python_peer(requirement) for requirement in PYTHON_PEERS]
+        npm_folder("typescript-client", TYPESCRIPT_CLIENT)
     except PeerUnavailable as trouble:
         print(trouble, file=sys.stderr)
         return 1

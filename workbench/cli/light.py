@@ -47,7 +47,7 @@ def replay() -> None:
 @replay.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1)
 def server(arguments: tuple[str, ...]) -> int:
-    """Serve a recording as a mock server over stdio."""
+    """Serve a recording as a mock server, over stdio or over HTTP."""
     from workbench.cli.replay_server import main
 
     return main(list(arguments))

@@ -34,11 +34,13 @@ class Reply(NamedTuple):
 
 class HangUp(NamedTuple):
     """End a stream as it stands. ``retry`` is how long the client is told to wait before it takes the
-    stream up again (milliseconds), 0 if it is not told."""
+    stream up again (milliseconds), 0 if it is not told; ``last`` tells that it broke and was not
+    taken up again."""
 
     stream: int
     retry: int
     seq: int
+    last: bool = False
 
 
 class Gone(NamedTuple):

@@ -6,7 +6,7 @@ library and ``core`` only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.core.exchanges import Exchange, Pairing
@@ -17,14 +17,19 @@ from workbench.core.jsonrpc import loads
 BROKEN = (0, "")
 
 
+#: Gives the head of a stream by its number, ``None`` where there is none.
+Heads = Callable[[int], Stream | None]
+
+
 class Carriage:
     """Fed with the frames of a connection in order, before anything else takes them.
 
-    ``pairing`` is told the heads of streams before their first frames.
+    ``head`` gives the head of a stream by its number; ``pairing`` is told the heads of streams before
+    their first frames.
     """
 
-    def __init__(self, streams: Iterable[Stream], pairing: Pairing) -> None:
-        self._heads = {stream.number: stream for stream in streams}
+    def __init__(self, head: Heads, pairing: Pairing) -> None:
+        self._head = head
         self._pairing = pairing
         self._known: set[int] = set()
         self._last: Frame | None = None
@@ -34,10 +39,11 @@ class Carriage:
     def came(self, frame: Frame) -> None:
         """Take a frame."""
         self._last = frame
-        head = self._heads.get(frame.stream)
-        if head is not None and frame.stream not in self._known:
+        if frame.stream and frame.stream not in self._known:
             self._known.add(frame.stream)
-            self._pairing.head(head)
+            head = self._head(frame.stream)
+            if head is not None:
+                self._pairing.head(head)
         if frame.channel is Channel.SSE and frame.event is not None and '"retry"' in frame.event:
             retry = _object(frame.event).get("retry")
             if isinstance(retry, int):
@@ -97,11 +103,11 @@ class Carriage:
         return event.get("event") == "session" and event.get("state") == "lost"
 
     def closed_by_client(self, exchange: Exchange) -> bool:
-        head = self._heads.get(exchange.stream)
+        head = self._head(exchange.stream)
         return head is not None and head.closed_how == "closed"
 
     def _told(self, stream: int) -> tuple[int, str] | None:
-        head = self._heads.get(stream)
+        head = self._head(stream)
         if head is None or head.status is None:
             return None
         media = [value for name, value in head.response_headers if name.lower() == "content-type"]

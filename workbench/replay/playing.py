@@ -44,17 +44,17 @@ MISS = -32010
 
 class Run:
     """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text) and ``stream`` what
-    brought it, ``came`` is what has come of what its pieces wait for. ``spoken`` tells that something
-    of it was sent, ``gone`` that the client does not wait for it any more."""
+    brought it, ``came`` is what has come of what its pieces wait for, ``gone`` tells that the client
+    does not wait for it any more."""
 
-    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "spoken", "stream", "token")
+    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "stream", "token")
 
     def __init__(self, cue: Cue, id: str = "", token: str | None = None, stream: int = 0) -> None:
         self.cue = cue
         self.id = id
         self.token = token
         self.stream = stream
-        self.spoken = self.gone = False
+        self.gone = False
         self.pieces = deque(cue.pieces)
         self.came: set[int] = set()
         self.answered = False
@@ -292,7 +292,6 @@ class Player:
             stream = self._stream(piece, run)
             owner = self._owner(piece, run) or run
             body = self._correlations.applied(self._identified(piece, owner))
-            owner.spoken = True
             status = piece.http[0] if piece.http is not None else _status(body, piece, self._own)
             actions.append(Send(body, piece.ending, piece.seq, piece.part, piece.parts, stream, status))
 
@@ -301,7 +300,7 @@ class Player:
         if run.stream and piece.http is not None:
             self._is_answered(run)
             status, media = piece.http
-            reply = HangUp(run.stream, 0, piece.seq)
+            reply = HangUp(run.stream, 0, piece.seq, last=True)
             actions.append(Reply(run.stream, status, piece.body, media, piece.seq) if status else reply)
             return
         told = self._report.stopped(run.cue)
@@ -323,7 +322,7 @@ class Player:
         if owner.cue.method == LISTEN:
             owner.gone = owner.answered = True
             actions.append(HangUp(owner.stream, 0, piece.seq))
-        elif owner.spoken or piece.code:
+        else:
             actions.append(HangUp(owner.stream, piece.code, piece.seq))
 
     def _is_answered(self, run: Run) -> None:
@@ -332,6 +331,8 @@ class Player:
 
     def _end(self, piece: Piece, actions: list[Action]) -> None:
         self.over = True
+        open_streams = {run.stream for run in self._runs if run.stream and not run.answered}
+        actions += [HangUp(stream, 0, piece.seq, last=True) for stream in sorted(open_streams)]
         self._report.ended = f"exited with status {piece.code}, as recorded"
         actions.append(Exit(piece.code, piece.seq))
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.core.exchanges import Answered, Event, Exchange, GaveUp, Opened, Pairing, Told
-from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
+from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import Message, id_text
 from workbench.core.peek import peek
-from workbench.replay.carriage import Carriage
+from workbench.replay.carriage import Carriage, Heads
 from workbench.replay.cues import (
     ANSWER,
     CANCEL,
@@ -56,16 +56,16 @@ def build(
     frames: Iterable[Frame],
     *,
     at_once: bool = True,
-    streams: Iterable[Stream] = (),
+    head: Heads = lambda _: None,
     lines: bool = True,
 ) -> Script:
     """The script of one connection's frames, in order. Never raises on what was recorded.
 
-    With ``at_once`` off it reads only as far as it takes to answer ``initialize``. ``streams`` are the
-    HTTP streams of the connection, where there are any. With ``lines`` off it is made for HTTP: bodies
-    keep their line ends, and what only HTTP has a place for is kept.
+    With ``at_once`` off it reads only as far as it takes to answer ``initialize``. ``head`` gives the
+    heads of the connection's HTTP streams, where there are any. With ``lines`` off it is made for HTTP:
+    bodies keep their line ends, and what only HTTP has a place for is kept.
     """
-    builder = _Builder(streams, lines=lines)
+    builder = _Builder(head, lines=lines)
     rest = proper(frames, lines=lines)
     if not at_once and builder.take_handshake(rest):
         builder.script.more = lambda: builder.take_all(rest)
@@ -75,11 +75,11 @@ def build(
 
 
 class _Builder:
-    def __init__(self, streams: Iterable[Stream], *, lines: bool) -> None:
+    def __init__(self, head: Heads, *, lines: bool) -> None:
         self.script = Script()
         self._lines = lines
         self._pairing = Pairing(keep_related=False)
-        self._carriage = Carriage(streams, self._pairing)
+        self._carriage = Carriage(head, self._pairing)
         self._listeners = Listeners()
         self._hanger = Hanger(self.script)
         self._cues: dict[tuple[int, int], Cue] = {}

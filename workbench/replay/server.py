@@ -13,6 +13,7 @@ Part of the light path: standard library and ``core`` only.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from workbench.core import jsonrpc
@@ -80,6 +81,7 @@ class MockServer:
         self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
         self._known = 0
+        self._whole = False
         self._learn()
 
     def start(self) -> list[Action]:
@@ -96,9 +98,7 @@ class MockServer:
         for message in decoded.messages:
             if self._player.over:
                 break
-            if self._script.more is not None and not (
-                message.kind is Kind.REQUEST and message.method == "initialize"
-            ):
+            if not (message.kind is Kind.REQUEST and message.method == "initialize"):
                 self.read_all()
             if message.kind is Kind.REQUEST:
                 actions += self._on_request(message)
@@ -134,25 +134,34 @@ class MockServer:
         return self._script.code
 
     def read_all(self) -> None:
-        """Read what has been left of the script."""
-        if self._script.more is not None:
-            self._script.complete()
+        """Read what has been left of the script, which others may play too."""
+        self._script.complete()
+        if not self._whole:
             self._learn()
 
     def unused(self) -> list[Cue]:
         """Recorded requests that were not asked for; what a client may leave out is not counted."""
-        return [cue for cue in self._matcher.left.values() if cue.method not in OPTIONAL]
+        return [cue for cue in self.remaining.values() if cue.method not in OPTIONAL]
+
+    @property
+    def remaining(self) -> Mapping[int, Cue]:
+        """Recorded requests that were not asked for, by key."""
+        return self._matcher.left
+
+    @property
+    def followed(self) -> list[dict[str, Any]]:
+        """What correlation has put a live value for; see ``Correlations``."""
+        return self._correlations.followed
 
     def report_value(self) -> dict[str, Any]:
-        return self.report.value(
-            self.unused(), strict=self._options.strict, followed=self._correlations.followed
-        )
+        return self.report.value(self.unused(), strict=self._options.strict, followed=self.followed)
 
     def agrees(self) -> bool:
         return self.report.agrees(self.unused(), strict=self._options.strict)
 
     def _learn(self) -> None:
         """Take in the cues that have been read since the last time."""
+        self._whole = self._script.more is None
         for cue in self._script.requests[self._known :]:
             self._matcher.add(cue)
         self._known = len(self._script.requests)

@@ -1,4 +1,4 @@
-"""The one connection of a recording that a command works on, read no further than needed.
+"""The connections of a recording that a command works on, read no further than needed.
 
 A replay answers its first request after a handful of frames, so the frames come
 one by one: from the database in pieces, from the text form line by line without
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.core.frame import Frame
+from workbench.core.frame import Frame, Stream
 from workbench.errors import UsageError
 from workbench.store.library import Selection, resolve
 
@@ -29,16 +29,32 @@ class Named(NamedTuple):
     session: int
     number: int
     name: str
+    target: str = ""
+    revision: str = ""
 
 
 class Chosen:
-    """A connection and its frames. Use it as a context, in which ``frames`` may be walked once."""
+    """A connection and its frames. Use it as a context, in which ``frames`` may be walked once.
 
-    def __init__(self, path: str, named: Named, frames: Iterator[Frame], close: Callable[[], None]) -> None:
+    ``target`` is what it was made to, ``revision`` what was agreed on, empty where that is not known;
+    ``stream`` gives the head of an HTTP stream by its number.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        named: Named,
+        frames: Iterator[Frame],
+        stream: Callable[[int], Stream | None],
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
         self.path = path
         self.name = named.name or str(named.number)
         self.session = named.session
         self.number = named.number
+        self.target = named.target
+        self.revision = named.revision
+        self.stream = stream
         self._frames = frames
         self._close = close
 
@@ -59,9 +75,36 @@ def choose(file: str) -> Chosen:
     Raises ``UsageError`` listing them when there are several, ``RecordingError`` when there is no
     such recording.
     """
+    return _chosen(file, _pick)[0]
+
+
+def choose_all(file: str) -> list[Chosen]:
+    """The connections to one target that FILE names, in recorded order; the context of the first is
+    that of all.
+
+    Raises ``UsageError`` listing them where they have several targets, ``RecordingError`` when there is
+    no such recording.
+    """
+    return _chosen(file, _pick_target)
+
+
+#: Chooses of the connections that a recording holds.
+_Picks = Callable[[Selection, "list[Named]"], "list[Named]"]
+
+
+def _chosen(file: str, pick: _Picks) -> list[Chosen]:
     selection = resolve(file)
     text = _outline(selection.path)
-    return _from_text(selection, text) if text is not None else _from_database(selection)
+    if text is not None:
+        named = pick(selection, [Named(*connection) for connection in text.connections])
+        return [_from_text(selection.path, each, text) for each in named]
+    return _from_database(selection, pick)
+
+
+def _from_text(path: str, named: Named, text: Outline) -> Chosen:
+    session = named.session
+    frames = text.frames(session, named.number)
+    return Chosen(path, named, frames, lambda number: text.stream(session, number))
 
 
 def _outline(path: str) -> Outline | None:
@@ -75,12 +118,7 @@ def _outline(path: str) -> Outline | None:
     return None
 
 
-def _from_text(selection: Selection, text: Outline) -> Chosen:
-    named = _pick(selection, [Named(*connection) for connection in text.connections])
-    return Chosen(selection.path, named, text.frames(named.session, named.number), lambda: None)
-
-
-def _from_database(selection: Selection) -> Chosen:
+def _from_database(selection: Selection, pick: _Picks) -> list[Chosen]:
     from workbench.store.reader import Reader
 
     reader = Reader.open(selection.path, session=selection.session)
@@ -88,26 +126,33 @@ def _from_database(selection: Selection) -> Chosen:
         numbers = [selection.session] if selection.session else [row.number for row in reader.sessions()]
         if len(numbers) > 1:
             reader.close()
-            named = _pick(
+            named = pick(
                 selection, [each for number in numbers for each in _connections(selection.path, number)]
             )
-            reader = Reader.open(selection.path, session=named.session)
+            reader = Reader.open(selection.path, session=named[0].session)
         else:
-            named = _pick(
-                selection,
-                [Named(reader.session, row.number, row.name) for row in reader.connections()],
-            )
+            named = pick(selection, _named(reader))
     except BaseException:
         reader.close()
         raise
-    return Chosen(selection.path, named, _pieces(reader, named.number), reader.close)
+    return [
+        Chosen(selection.path, each, _pieces(reader, each.number), reader.stream, reader.close)
+        for each in named
+    ]
 
 
 def _connections(path: str, session: int) -> list[Named]:
     from workbench.store.reader import Reader
 
     with Reader.open(path, session=session) as reader:
-        return [Named(session, row.number, row.name) for row in reader.connections()]
+        return _named(reader)
+
+
+def _named(reader: Reader) -> list[Named]:
+    return [
+        Named(reader.session, row.number, row.name, row.target, row.revision or "")
+        for row in reader.connections()
+    ]
 
 
 def _pieces(reader: Reader, number: int) -> Iterator[Frame]:
@@ -115,17 +160,32 @@ def _pieces(reader: Reader, number: int) -> Iterator[Frame]:
     yield from reader.frames(connection=number, first=FIRST + 1)
 
 
-def _pick(selection: Selection, known: list[Named]) -> Named:
-    fitting = [
+def _pick(selection: Selection, known: list[Named]) -> list[Named]:
+    fitting = _fitting(selection, known)
+    if len(fitting) == 1:
+        return fitting
+    raise _several(selection, known, fitting)
+
+
+def _pick_target(selection: Selection, known: list[Named]) -> list[Named]:
+    fitting = _fitting(selection, known)
+    if fitting and len({(named.session, named.target) for named in fitting}) == 1:
+        return fitting
+    raise _several(selection, known, fitting)
+
+
+def _fitting(selection: Selection, known: list[Named]) -> list[Named]:
+    return [
         named
         for named in known
         if selection.session in (None, named.session)
         and selection.connection in (None, named.name, str(named.number))
     ]
-    if len(fitting) == 1:
-        return fitting[0]
+
+
+def _several(selection: Selection, known: list[Named], fitting: list[Named]) -> UsageError:
     if not known:
-        raise UsageError(f"{selection.path} holds no connection that could be replayed; record one first.")
+        return UsageError(f"{selection.path} holds no connection that could be replayed; record one first.")
     listed = fitting or known
     names = [named.name for named in listed]
     words = [
@@ -133,4 +193,4 @@ def _pick(selection: Selection, known: list[Named]) -> Named:
     ]
     what = f"has {len(listed)} connections" if fitting else f"has no connection {selection.connection}"
     example = f"{selection.path}#{listed[0].session}/{words[0]}"
-    raise UsageError(f"{selection.path} {what} ({', '.join(words)}); name one, for example {example}.")
+    return UsageError(f"{selection.path} {what} ({', '.join(words)}); name one, for example {example}.")

@@ -21,13 +21,15 @@ async def serve_client(
     client: Client,
     first: Received | None = None,
     checkpoint: Callable[[], None] = lambda: None,
+    complain: Callable[[bytes], None] | None = None,
 ) -> int | None:
     """Serve a client until it has gone or the recorded server ends.
 
     ``first`` is a body that has been received already. Returns the exit status of a recorded server
-    that ended by itself, else ``None``. ``checkpoint`` is called before anything is answered.
+    that ended by itself, else ``None``. ``checkpoint`` is called before anything is answered;
+    ``complain`` takes the lines of stderr, where they have a place.
     """
-    stage = _Stage(server, client, checkpoint)
+    stage = _Stage(server, client, checkpoint, complain)
     client.on_left = stage.left
     stage.perform(server.start())
     if first is not None:
@@ -46,10 +48,17 @@ async def serve_client(
 class _Stage:
     """Performs what the mock decides. ``over`` tells that nothing more is to come."""
 
-    def __init__(self, server: MockServer, client: Client, checkpoint: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: MockServer,
+        client: Client,
+        checkpoint: Callable[[], None],
+        complain: Callable[[bytes], None] | None,
+    ) -> None:
         self._server = server
         self._client = client
         self._checkpoint = checkpoint
+        self._complain = complain
         self.over = False
         self.code: int | None = None
 
@@ -69,11 +78,17 @@ class _Stage:
                 media = (("content-type", action.media),) if action.media else ()
                 self._client.answer(action.stream, action.status, action.body, media)
             elif isinstance(action, HangUp):
-                self._client.hang_up(action.stream, action.retry or None)
+                self._client.hang_up(action.stream, action.retry or None, last=action.last)
             elif isinstance(action, Stderr):
-                self._server.report.note("What the recorded server wrote to stderr has no place here.")
+                self._stderr(action)
             else:
                 self._end(action)
+
+    def _stderr(self, line: Stderr) -> None:
+        if self._complain is not None:
+            self._complain(line.body + (b"\n" if line.ending is Ending.LF else b""))
+        else:
+            self._server.report.note("What the recorded server wrote to stderr has no place here.")
 
     def _send(self, send: Send) -> None:
         if send.stream and send.status != 200:

@@ -102,7 +102,7 @@ class LineClient:
         if body:
             self.send(body)
 
-    def hang_up(self, stream: int = 0, retry: int | None = None) -> None:  # noqa: ARG002
+    def hang_up(self, stream: int = 0, retry: int | None = None, *, last: bool = False) -> None:  # noqa: ARG002
         """End the stream to the client; it may still send."""
         if not self._ended:
             self._ended = True

@@ -87,14 +87,20 @@ class HttpClient:
             outgoing.answer(Plain(status, body, headers))
             self._over(stream, outgoing)
 
-    def hang_up(self, stream: int = 0, retry: int | None = None) -> None:
+    def hang_up(self, stream: int = 0, retry: int | None = None, *, last: bool = False) -> None:
         """End what carries a stream; without event ids that is the end of the stream."""
         outgoing = self._find(stream)
         if outgoing is None or (not stream and outgoing.carrier is None):
             return
-        outgoing.put(Item(b"", retry, cut=True))
-        if outgoing.key is None and stream:
+        if last:
+            outgoing.break_off()
+        elif outgoing.key is None and stream:
             outgoing.finish()
+        else:
+            if stream and not outgoing.begun:
+                outgoing.put(Item(b""))  # without an event it could not be taken up again
+            outgoing.put(Item(b"", retry, cut=True))
+        if stream:
             self._over(stream, outgoing)
 
     # What exchanges do

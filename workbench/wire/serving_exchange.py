@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.core.frame import Channel, Direction, Stream
@@ -71,6 +72,7 @@ class Exchange:
         self._request = Request(scope, receive)
         self._receive = receive
         self._send = send
+        self._cut: Callable[[], None] = scope["state"]["wire"].cut
         self._stream: Stream | None = None
         self._more: Headers = ()
         self._ending = False
@@ -173,6 +175,12 @@ class Exchange:
         self.tap.message(Direction.TO_CLIENT, body, channel=Channel.SSE, stream=self.number, event=event)
         data = write_event(body, fields)
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
+
+    def abort(self) -> None:
+        """Break the connection, whatever has been answered by now."""
+        self._ending = True
+        self.closed("cut" if self.begun else "failed")
+        self._cut()
 
     async def finish(self, how: str = "end") -> None:
         """End the answer."""

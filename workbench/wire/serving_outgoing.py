@@ -29,11 +29,13 @@ WAITING_BYTES = 256 * 1024 * 1024
 
 
 class Item(NamedTuple):
-    """Something that goes out: a message, a priming event (no body), or the end for now (``cut``)."""
+    """Something that goes out: a message, a priming event (no body), the end for now (``cut``), or its
+    breaking for good (``last``)."""
 
     body: bytes
     retry: int | None = None
     cut: bool = False
+    last: bool = False
 
 
 class Plain(NamedTuple):
@@ -125,6 +127,12 @@ class Outgoing:
         """Whether anything was ever put in."""
         return bool(self._items) or self._first > 0
 
+    @property
+    def broken(self) -> bool:
+        """Whether it breaks before anything else."""
+        at = self.next - self._first
+        return at < len(self._items) and self._items[at].last
+
     async def first(self) -> None:
         """Wait for the first item, or for the end."""
         while not (self.finished or self.begun):
@@ -134,6 +142,11 @@ class Outgoing:
         """Wait until nothing more will be put in."""
         while not self.finished:
             await self._changed.wait()
+
+    def break_off(self) -> None:
+        """It ends here, without an end that could be taken for one."""
+        self.put(Item(b"", last=True))
+        self.finish()
 
     def alone(self) -> bytes:
         """The answer of a finished stream that holds nothing else, empty if it is not so."""
@@ -195,9 +208,13 @@ async def carry(outgoing: Outgoing, exchange: Exchange, *, name: str | None = No
     with anyio.CancelScope() as scope:
         outgoing.carrier = scope
         try:
-            if not exchange.begun:
+            if not exchange.begun and not outgoing.broken:
                 await exchange.open_events()
-            await exchange.finish(await _write(outgoing, exchange, name))
+            how = await _write(outgoing, exchange, name)
+            if how == "cut":
+                exchange.abort()
+            else:
+                await exchange.finish(how)
         finally:
             if outgoing.carrier is scope:
                 outgoing.carrier = None
@@ -211,6 +228,8 @@ async def _write(outgoing: Outgoing, exchange: Exchange, name: str | None) -> st
         index = outgoing.next
         if item is None:
             return "end"
+        if item.last:
+            return "cut"
         if item.cut:
             if item.retry is not None:
                 await exchange.event(b"", None, None, item.retry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +94,12 @@ def address_of(listening: socket.socket) -> str:
 
 class Wire(h11.Connection):
     """A client's connection. ``headers`` are those of its current request as they were written;
-    ``reason`` is the reason phrase to answer with, if there is to be another than the usual one."""
+    ``reason`` is the reason phrase to answer with, if there is to be another than the usual one. ``cut``
+    breaks the connection as it stands."""
 
-    def __init__(self) -> None:
+    def __init__(self, cut: Callable[[], None]) -> None:
         super().__init__(h11.SERVER, LARGEST_HEAD)
+        self.cut = cut
         self.headers: list[tuple[bytes, bytes]] = []
         self.reason: bytes | None = None
 
@@ -121,8 +123,11 @@ class _Protocol(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = Wire()
+        self.conn = Wire(self._cut)
         self.app_state = {**self.app_state, "wire": self.conn}
+
+    def _cut(self) -> None:
+        self.transport.abort()
 
 
 class _Server(uvicorn.Server):

@@ -158,9 +158,9 @@ class Client(Protocol):
         there is no status, or its head is written, the body is sent as a message, if there is one."""
         ...
 
-    def hang_up(self, stream: int = 0, retry: int | None = None) -> None:
+    def hang_up(self, stream: int = 0, retry: int | None = None, *, last: bool = False) -> None:
         """End a stream as it stands, without an answer. Where it can be taken up again, the client
-        is told to wait ``retry`` milliseconds before that."""
+        is told to wait ``retry`` milliseconds before that; with ``last`` it breaks and cannot be."""
         ...
 
 

@@ -8,10 +8,10 @@ import, which reads every spelling and knows what to say about mistakes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
-from workbench.core.frame import Channel, Ending, Frame, Kind, Span, carried_kind
+from workbench.core.frame import Channel, Ending, Frame, Kind, Span, Stream, carried_kind
 from workbench.core.jsonrpc import decode, loads
 from workbench.errors import RecordingError
 from workbench.store.formats.lines import CHANNELS, DIRECTIONS, body_of, event_of
@@ -30,13 +30,17 @@ _KINDS = {
 }
 
 
+_T = TypeVar("_T")
+
+
 class _Line(NamedTuple):
     number: int
     text: bytes
 
 
 class Outline:
-    """What a text form holds: ``connections`` as (session, number, name), and their frames.
+    """What a text form holds: ``connections`` as (session, number, name, target, revision), their frames
+    and HTTP streams.
 
     The frames' times are relative to their session's, and method, id and name are not worked out.
     """
@@ -44,19 +48,27 @@ class Outline:
     def __init__(self, path: str) -> None:
         self._path = path
         self._session = 0
-        self.connections: list[tuple[int, int, str]] = []
+        self.connections: list[tuple[int, int, str, str, str]] = []
+        self._streams: dict[tuple[int, int], _Line] = {}
         self._frames: dict[tuple[int, int], list[_Line]] = {}
 
     def frames(self, session: int, connection: int) -> Iterator[Frame]:
         """The frames of a connection in order, each read when it is asked for."""
         for line in self._frames.get((session, connection), ()):
-            try:
-                frame = _frame(loads(line.text.decode()))
-            except (ValueError, TypeError, KeyError, RecursionError):
-                raise RecordingError(
-                    f"{self._path}, line {line.number}: it is no frame; mend the line and read it again."
-                ) from None
-            yield frame
+            yield self._read(line, _frame, "frame")
+
+    def stream(self, session: int, number: int) -> Stream | None:
+        """An HTTP stream by its number; raises ``RecordingError`` where it cannot be read."""
+        line = self._streams.get((session, number))
+        return None if line is None else self._read(line, _stream, "stream")
+
+    def _read(self, line: _Line, make: Callable[[dict[str, Any]], _T], what: str) -> _T:
+        try:
+            return make(loads(line.text.decode()))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise RecordingError(
+                f"{self._path}, line {line.number}: it is no {what}; mend the line and read it again."
+            ) from None
 
     def take(self, line: _Line) -> bool:
         """Note what a line is; False if it is not as our export writes it."""
@@ -68,8 +80,11 @@ class Outline:
         if what == b"session":
             self._session += 1
         elif what == b"connection":
-            name = loads(line.text.decode()).get("name", "")
-            self.connections.append((session, int(number), str(name)))
+            told = loads(line.text.decode())
+            name, target, revision = (str(told.get(key) or "") for key in ("name", "target", "revision"))
+            self.connections.append((session, int(number), name, target, revision))
+        elif what == b"stream":
+            self._streams[session, int(number)] = line
         elif what == b"frame":
             if owner is None:
                 return False
@@ -116,3 +131,24 @@ def _frame(line: dict[str, Any]) -> Frame:
         stream=line.get("stream", 0),
         event=event,
     )
+
+
+def _stream(line: dict[str, Any]) -> Stream:
+    return Stream(
+        line["stream"],
+        line["connection"],
+        line.get("verb", ""),
+        line.get("url", ""),
+        _pairs(line.get("request_headers", ())),
+        line.get("opened_ns", 0),
+        line.get("status"),
+        _pairs(line.get("response_headers", ())),
+        line.get("encoding", ""),
+        line.get("wire_bytes"),
+        line.get("closed_ns"),
+        line.get("closed_how", ""),
+    )
+
+
+def _pairs(headers: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(value)) for name, value in headers)

@@ -1,0 +1,202 @@
+"""A recording that stands in for one server and many clients: who gets which connection, and one report.
+
+In the handshake era the n-th client gets the n-th recorded connection of that
+era, after the last the first again. So does each place of the stateless era.
+Each client has queues of its own; the scripts are shared.
+
+Part of the light path: standard library and ``core`` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from workbench.core.methods import HANDSHAKE_REVISIONS
+from workbench.errors import UsageError
+from workbench.replay.cues import Cue, Script
+from workbench.replay.report import MAX_LISTED, Report
+from workbench.replay.server import OPTIONAL, MockServer, Options
+
+
+class Part:
+    """A recorded connection. ``revision`` is what was agreed on, empty where that is not known;
+    ``build`` makes its script, when it is needed."""
+
+    def __init__(self, name: str, revision: str, build: Callable[[], Script]) -> None:
+        self.name = name
+        self._revision = revision
+        self._build = build
+        self._script: Script | None = None
+        #: Requests that no client has asked for, by key; ``None`` before any has left.
+        self.left: dict[int, Cue] | None = None
+
+    @property
+    def script(self) -> Script:
+        if self._script is None:
+            self._script = self._build()
+        return self._script
+
+    @property
+    def modern(self) -> bool:
+        """Whether it is of the stateless era."""
+        if self._revision:
+            return self._revision not in HANDSHAKE_REVISIONS
+        return self.script.modern
+
+
+class Player(NamedTuple):
+    """A client that is being served."""
+
+    part: Part
+    client: str
+    server: MockServer
+
+
+class Cast:
+    """The recorded connections to one server, and the clients that they are played to."""
+
+    def __init__(self, recording: str, parts: Sequence[Part], options: Options | None = None) -> None:
+        self.recording = recording
+        self.parts = parts
+        self._options = options or Options()
+        self._eras = {modern: [part for part in parts if part.modern is modern] for modern in (False, True)}
+        self._taken = {False: 0, True: 0}
+        self._count = 0
+        self._players: dict[int, Player] = {}
+        self._sums = dict.fromkeys(("requests", "answered", "missed", "differing_answers"), 0)
+        self._misses: list[dict[str, Any]] = []
+        self._followed: list[dict[str, Any]] = []
+        self._notes: dict[str, None] = {}
+        self._clients: list[dict[str, Any]] = []
+        self.ended = ""
+
+    @property
+    def eras(self) -> tuple[str, ...]:
+        """The eras that are recorded, ``legacy`` or ``modern`` or both."""
+        return tuple(name for name, modern in (("legacy", False), ("modern", True)) if self._eras[modern])
+
+    def fix(self, name: str) -> None:
+        """Give every client the connection of this name. Raises ``UsageError`` if there is none."""
+        found = [part for part in self.parts if part.name == name]
+        if not found:
+            known = ", ".join(part.name for part in self.parts)
+            raise UsageError(f"{self.recording} has no connection {name} ({known}); name one of them.")
+        self._eras = {modern: [each for each in found if each.modern is modern] for modern in (False, True)}
+
+    def enter(self, name: str = "", *, modern: bool = False, streams: bool = False) -> tuple[int, MockServer]:
+        """A client comes to a place (its name, if it has one), speaking like one of an era. Returns its
+        number, to ``leave`` with, and its mock. See ``MockServer`` for ``streams``."""
+        modern = modern if self._eras[modern] else not modern
+        parts = self._eras[modern]
+        part = parts[self._taken[modern] % len(parts)]
+        self._taken[modern] += 1
+        self._count += 1
+        server = MockServer(part.script, Report(self.recording, part.name), self._options, streams=streams)
+        self._players[self._count] = Player(part, name or str(self._count), server)
+        return self._count, server
+
+    def leave(self, number: int) -> None:
+        """A client has gone."""
+        player = self._players.pop(number)
+        player.server.closed()
+        self._fold(player)
+
+    def finish(self) -> None:
+        """Everything is over: count also what nobody has come for."""
+        for number in list(self._players):
+            self.leave(number)
+        for part in self.parts:
+            if part.left is None and self._options.strict:
+                part.script.complete()
+                part.left = {cue.key: cue for cue in part.script.requests}
+
+    def unused(self) -> list[Cue]:
+        """Recorded requests that no client has asked for."""
+        found: list[Cue] = []
+        for part in self.parts:
+            left = part.left
+            for player in self._players.values():
+                if player.part is part:
+                    left = _both(left, player.server.remaining)
+            found += [cue for cue in (left or {}).values() if cue.method not in OPTIONAL]
+        return found
+
+    def agrees(self) -> bool:
+        """Whether nothing was missed, and with ``strict`` nothing left."""
+        reports = [player.server.report for player in self._players.values()]
+        wrong = self._sums["missed"] or self._sums["differing_answers"]
+        wrong = wrong or any(report.missed or report.differing for report in reports)
+        return not wrong and not (self._options.strict and self.unused())
+
+    def misses(self) -> list[dict[str, Any]]:
+        """What was missed, as far as it is listed."""
+        found = [*self._misses]
+        for player in self._players.values():
+            found += _named(player)
+        return found[:MAX_LISTED]
+
+    def value(self) -> dict[str, Any]:
+        """The report on all clients, as JSON for ``--report``."""
+        sums, notes = dict(self._sums), dict(self._notes)
+        clients, followed = [*self._clients], [*self._followed]
+        for player in self._players.values():
+            told = _told(player)
+            for key in sums:
+                sums[key] += told[key]
+            clients.append(told)
+            notes.update(dict.fromkeys(player.server.report.notes))
+            followed += player.server.followed
+        unused = self.unused()
+        return {
+            "recording": self.recording,
+            "connection": ", ".join(dict.fromkeys(part.name for part in self.parts)),
+            "verdict": "ok" if self.agrees() else "mismatch",
+            **sums,
+            "misses": self.misses(),
+            "unused": [
+                {"seq": cue.seq, "method": cue.method, "name": cue.name} for cue in unused[:MAX_LISTED]
+            ],
+            "unused_count": len(unused),
+            "correlations": followed[:MAX_LISTED],
+            "notes": list(notes)[:MAX_LISTED],
+            "ended": self.ended,
+            "clients": clients[:MAX_LISTED],
+            "client_count": self._count,
+        }
+
+    def _fold(self, player: Player) -> None:
+        """Keep of a client that has gone what the report needs."""
+        told = _told(player)
+        for key in self._sums:
+            self._sums[key] += told[key]
+        player.part.left = _both(player.part.left, player.server.remaining)
+        room = MAX_LISTED - len(self._misses)
+        self._misses += _named(player)[:room]
+        self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]
+        if len(self._clients) < MAX_LISTED:
+            self._clients.append(told)
+        for note in player.server.report.notes:
+            if len(self._notes) < MAX_LISTED:
+                self._notes[note] = None
+
+
+def _both(left: dict[int, Cue] | None, right: Any) -> dict[int, Cue]:
+    return dict(right) if left is None else {key: cue for key, cue in left.items() if key in right}
+
+
+def _named(player: Player) -> list[dict[str, Any]]:
+    return [{**miss, "client": player.client} for miss in player.server.report.misses]
+
+
+def _told(player: Player) -> dict[str, Any]:
+    report = player.server.report
+    return {
+        "client": player.client,
+        "connection": player.part.name,
+        "requests": report.requests,
+        "answered": report.answered,
+        "missed": report.missed,
+        "differing_answers": report.differing,
+        "ended": report.ended,
+    }

@@ -1,0 +1,76 @@
+"""Serves a cast: every client that comes to a serving half gets a mock server of its own.
+
+Nothing here opens a connection to anywhere or starts a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.core.frame import Stream, Unit
+from workbench.errors import WorkbenchError
+from workbench.replay.cast import Cast
+from workbench.wire.serve_client import serve_client
+from workbench.wire.serving_gate import is_stateless
+from workbench.wire.transport import Client
+
+
+class Host:
+    """Serves clients with a cast; ``serve`` is what a serving half runs for each of them.
+
+    ``checkpoint`` is called before anything is answered and when a client has gone; ``failed`` is told
+    when the recording cannot be read on, ``complain`` takes what was written to stderr.
+    """
+
+    def __init__(
+        self,
+        cast: Cast,
+        checkpoint: Callable[[], None] = lambda: None,
+        failed: Callable[[WorkbenchError], None] = lambda _: None,
+        complain: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._cast = cast
+        self._checkpoint = checkpoint
+        self._failed = failed
+        self._complain = complain
+
+    async def serve(self, client: Client) -> None:
+        """Serve one client until it has gone, or its recorded server has."""
+        first = await client.receive()
+        if first is None:
+            return
+        try:
+            modern = is_stateless(first.decoded)
+            number, server = self._cast.enter(client.name, modern=modern, streams=client.streams)
+            try:
+                await serve_client(server, client, first, self._checkpoint, self._complain)
+            finally:
+                self._cast.leave(number)
+                self._checkpoint()
+        except WorkbenchError as error:
+            self._failed(error)
+
+
+class NoSink:
+    """Takes what is seen on the wire, and keeps nothing of it."""
+
+    def __init__(self) -> None:
+        self._seq = 0
+        self._streams = 0
+
+    def put(self, unit: Unit) -> int:  # noqa: ARG002
+        self._seq += 1
+        return self._seq
+
+    def has_room(self) -> bool:
+        return True
+
+    def new_stream(self) -> int:
+        self._streams += 1
+        return self._streams
+
+    def stream(self, stream: Stream) -> None:
+        """Nothing."""
+
+    def finding(self, seq: int, rule: str, severity: str, pointer: str = "") -> None:
+        """Nothing."""
