@@ -9,15 +9,17 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from tests.replay.verifying import QUICK, in_memory, over_http, read, record, target, verdicts, verify
+from tests.replay.verifying import QUICK, call, in_memory, over_http, read, record, target, verdicts, verify
 from tests.servers.makes_things_up import TOKEN
 from tests.servers.targets import ROOT
 from workbench.config import Target
 from workbench.core.frame import Channel, Direction, Kind
 from workbench.replay.client import Manner
 from workbench.replay.verification import CHANGED, ERROR_NOW, EXTRA, MISSING, SLOWER, Verification
+from workbench.session import Session
 
 pytestmark = pytest.mark.anyio
 
@@ -221,3 +223,61 @@ async def test_a_server_that_cannot_be_started_is_no_verdict_on_its_answers(tmp_
     told = await verify(read(path), target("stdio", command="/nowhere/at-all"))
     assert {each.verdict for each in told.compared} == {MISSING}
     assert all("/nowhere/at-all" in each.why for each in told.compared)
+
+
+async def record_a_cancel(path: Path, server: Target) -> None:
+    """Listen, give up a call, and have a change told."""
+    async with Session.open(path=str(path), origin="command") as session:
+        connection = session.connect(server, listing=True)
+        await connection.ready()
+        await connection.refresh()
+        slow = connection.call("tools/call", json.dumps({"name": "slow", "arguments": {"seconds": 30}}))
+        await anyio.sleep(0.05)
+        slow.cancel()
+        await call(connection, "poke")
+        with anyio.fail_after(10):
+            while sum(b'"tools/list"' in each for each in requests_of(session)) < 6:
+                await anyio.sleep(0.05)
+        await connection.refresh()
+
+
+def requests_of(session: Session) -> list[bytes]:
+    frames = session.reader.frames()
+    return [frame.body for frame in frames if frame.direction is Direction.TO_SERVER]
+
+
+@pytest.mark.parametrize("made", [in_memory, over_http])
+async def test_a_cancelled_call_is_cancelled_in_the_way_of_each_transport(
+    tmp_path: Path, made: Where
+) -> None:
+    path = tmp_path / "cancel.db"
+    async with made(era="modern") as server:
+        await record_a_cancel(path, server)
+    for place, where in enumerate((in_memory, over_http)):
+        again = tmp_path / f"again-{place}.db"
+        async with where(era="modern") as server:
+            told = await verify(read(path), server, record=str(again))
+        assert told.agrees, (told.sentence, places(told))
+        [cancelled] = [each for each in told.compared if each.request.name == "slow"]
+        assert cancelled.why == "cancelled"
+        run = read(again)
+        [slow] = [frame for frame in run.frames if b'"slow"' in frame.body and frame.kind is Kind.REQUEST]
+        cancels = [
+            json.loads(frame.body) for frame in run.frames if frame.method == "notifications/cancelled"
+        ]
+        named = [each["params"]["requestId"] for each in cancels]
+        if where is in_memory:
+            assert json.loads(slow.id or "") in named
+        else:
+            # The stream says it, and nothing else may ("Cancellation", 2026-07-28).
+            [stream] = [each for each in run.streams if each.number == slow.stream]
+            assert (stream.status, stream.closed_how) == (None, "closed")
+            assert named == []
+        # The second listing came when the change had been told, as it had then.
+        told_at = next(
+            frame.seq for frame in run.frames if frame.method == "notifications/tools/list_changed"
+        )
+        asked = [
+            frame.seq for frame in run.frames if frame.method == "tools/list" and frame.kind is Kind.REQUEST
+        ]
+        assert asked[2] < told_at < asked[3]

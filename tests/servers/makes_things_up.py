@@ -60,6 +60,7 @@ class _One:
         self._tasks: dict[str, Params] = {}
         self._polls: dict[str, int] = {}
         self._states: dict[str, str] = {}
+        self._listeners: list[tuple[str, int]] = []
         self._asked: dict[str, Callable[[Params], None]] = {}
 
     async def take(self, received: Received, message: Message) -> None:
@@ -116,6 +117,10 @@ class _One:
             self._research(reply)
         elif name == "ask":
             self._ask(reply, params)
+        elif name == "poke":
+            for listener in self._listeners:
+                self._listened("notifications/tools/list_changed", listener)
+            reply.text("poked")
         elif name == "slow":
             await anyio.sleep(arguments.get("seconds", 0))
             reply.text("slept")
@@ -224,6 +229,16 @@ class _One:
         self._states[made] = step
         return made
 
+    async def _subscriptions_listen(self, reply: _Reply, params: Params) -> None:
+        """Tells it that tools have changed for as long as it listens."""
+        self._listeners.append((reply.id, reply.stream))
+        granted = {"notifications": params.get("notifications")}
+        self._listened("notifications/subscriptions/acknowledged", self._listeners[-1], **granted)
+
+    def _listened(self, method: str, listener: tuple[str, int], **params: Any) -> None:
+        identity, stream = listener
+        self._tell(method, params | {"_meta": {f"{META}subscriptionId": json.loads(identity)}}, stream)
+
     async def _ping(self, reply: _Reply, _params: Params) -> None:
         reply.result({})
 
@@ -234,25 +249,25 @@ class _Reply:
     def __init__(self, client: Client, stream: int, id: str, modern: bool) -> None:
         self._client = client
         self.stream = stream
-        self._id = id
+        self.id = id
         self.modern = modern
 
     def result(self, value: Params, kind: str = "complete") -> None:
         more: Params = {}
         if self.modern:
             more = {"resultType": kind, "_meta": {f"{META}serverInfo": SERVER}}
-        self._client.send(jsonrpc.result(self._id, json.dumps(value | more)), self.stream)
+        self._client.send(jsonrpc.result(self.id, json.dumps(value | more)), self.stream)
 
     def text(self, words: str, **more: Any) -> None:
         self.result({"content": [{"type": "text", "text": words}], **more})
 
     def fail(self, code: int, message: str) -> None:
-        self._client.send(jsonrpc.error(self._id, code, message), self.stream)
+        self._client.send(jsonrpc.error(self.id, code, message), self.stream)
 
 
 def _welcome() -> Params:
     tasks: Params = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
-    return {"capabilities": {"tools": {}, "resources": {}, "tasks": tasks}}
+    return {"capabilities": {"tools": {"listChanged": True}, "resources": {}, "tasks": tasks}}
 
 
 def _is_modern(params: Params) -> bool:

@@ -353,12 +353,14 @@ class _Builder:
         if isinstance(offered, dict):
             self.script.offered[request.connection] = offered
         if request.method in LIST_METHODS and isinstance(request.params, dict):
-            page = (request.connection, request.method, dumps(request.params.get("cursor")))
-            request.page_of = self._pages.pop(page, None)
+            cursor = request.params.get("cursor")
+            if isinstance(cursor, str):
+                place = (request.connection, request.method, cursor)
+                request.page_of = self._pages.pop(place, None)
         if request.method in INPUT_METHODS and _is_a_round(request.params):
             state = dumps(request.params.get("requestState"))
-            place = (request.connection, request.method, request.name, state)
-            request.round_of = self._asking.pop(place, None)
+            asked = (request.connection, request.method, request.name, state)
+            request.round_of = self._asking.pop(asked, None)
         return request
 
     def _cancel(self, frame: Frame, event: Told, turn: Turn) -> None:
@@ -421,8 +423,9 @@ class _Builder:
             state = dumps(peek(event.message, "result", "requestState"))
             self._asking[request.connection, request.method, request.name, state] = request.key
         if request.method in LIST_METHODS:
-            cursor = dumps(peek(event.message, "result", "nextCursor"))
-            self._pages[request.connection, request.method, cursor] = request.key
+            cursor = peek(event.message, "result", "nextCursor")
+            if isinstance(cursor, str):
+                self._pages[request.connection, request.method, cursor] = request.key
         if request.method == "tools/list":
             result = event.message.value("result")
             tools = result.get("tools") if isinstance(result, dict) else None

@@ -32,6 +32,10 @@ from workbench.wire.transport import Transport, find_transport
 #: What a transport tells after which nothing more can be asked.
 _ENDS = frozenset((Event.UNREACHABLE, Event.UNAUTHORIZED, Event.SESSION_LOST))
 
+#: A request that is given up by closing its stream has this long to reach the server first (seconds):
+#: nothing tells when it has been read.
+ARRIVES = 0.2
+
 #: Makes the tap of a recorded connection, with what is to see each frame.
 Taps = Callable[[int, Callable[[Frame, Decoded | None], None]], Tap]
 
@@ -43,6 +47,8 @@ async def drive(client: MockClient, targets: dict[int, Target], taps: Taps) -> N
 
 
 class _Driver:
+    group: TaskGroup
+
     def __init__(self, client: MockClient, targets: dict[int, Target], taps: Taps) -> None:
         self.client = client
         self._targets = targets
@@ -50,11 +56,10 @@ class _Driver:
         self._lines: dict[int, _Line] = {}
         self._over = anyio.Event()
         self._time = Timekeeper(client.deadline, lambda: self.perform(client.tick(time.monotonic())))
-        self._group: TaskGroup | None = None
 
     async def run(self) -> None:
         async with anyio.create_task_group() as timing, anyio.create_task_group() as group:
-            self._group = group
+            self.group = group
             timing.start_soon(self._keep_time)
             self.perform(self.client.next(time.monotonic()))
             await self._over.wait()
@@ -71,10 +76,9 @@ class _Driver:
         """Do what the mock has decided."""
         for action in actions:
             if isinstance(action, Connect):
-                assert self._group is not None
                 line = _Line(self, action.connection, self._targets[action.connection], self._taps)
                 self._lines[action.connection] = line
-                self._group.start_soon(line.run)
+                self.group.start_soon(line.run)
             elif isinstance(action, Write):
                 self._lines[action.connection].write(action)
             elif isinstance(action, Leave):
@@ -125,14 +129,18 @@ class _Line:
             return
         decoded = decode(write.body)
         modern = self._is_modern(decoded)
-        if write.cancels is not None and modern and self._target.transport != "stdio":
+        if write.cancels is not None and modern and self._target.transport == "http":
             # In the stateless era a closed stream says it, and nothing else does ("Cancellation").
-            transport.abandon(write.cancels)
+            self._driver.group.start_soon(self._abandon, transport, write.cancels)
             return
         message = decoded.messages[0] if len(decoded.messages) == 1 else None
         about = "raw" if message is None else message.method or "answer"
         identity = None if message is None else message.id
         transport.send(Send(write.body, about, identity, self._headers(decoded)))
+
+    async def _abandon(self, transport: Transport, identity: str) -> None:
+        await anyio.sleep(ARRIVES)
+        transport.abandon(identity)
 
     def _is_modern(self, decoded: Decoded) -> bool:
         if any(peek(each, "params", "_meta", routing.VERSION_KEY) is not None for each in decoded.messages):
