@@ -252,9 +252,9 @@ OPTIONS: dict[str, Any] = {
 async def target(http: bool) -> AsyncIterator[Target]:
     """The official SDK's server, over one of the two transports."""
     if not http:
-        yield server("official_stateless", **OPTIONS)
+        yield server("official_eras", **OPTIONS)
         return
-    async with served([sys.executable, "-m", "tests.servers.official_stateless"]) as port:
+    async with served([sys.executable, "-m", "tests.servers.official_eras"]) as port:
         yield target_of(f"http://127.0.0.1:{port}/mcp", **OPTIONS)
 
 

@@ -1,20 +1,18 @@
-"""Real servers over streamable HTTP: the reference server in TypeScript, and the official Python SDK."""
+"""Streamable HTTP with the reference server and the official Python SDK, beyond what ``test_real_peers`` has."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 
-from tests.wire.http_peers import cutter, official, served
+from tests.wire.http_peers import official, served
 from tests.wire.http_stage import target_of
 from tests.wire.stage import MemorySink, running, text_of, until
-from workbench.core.frame import Channel, Direction
+from workbench.core.frame import Channel
 from workbench.core.lifecycle import State
 from workbench.wire.connection import Connection
 
@@ -65,62 +63,11 @@ async def test_everything_lists_calls_and_ends_its_session(everything: int) -> N
     assert {stream.status for stream in sink.streams.values()} <= {200, 202}
 
 
-async def test_everything_reports_progress_and_stops_when_it_is_cancelled(everything: int) -> None:
-    async with connected_to(everything) as (connection, sink):
-        short = connection.call("tools/call", call("trigger-long-running-operation", duration=0.5, steps=3))
-        outcome = await short.wait()
-        assert "3" in text_of(outcome)
-        assert [each.progress for each in short.progress] == [1, 2, 3]
-        long = connection.call("tools/call", call("trigger-long-running-operation", duration=30, steps=60))
-        await until(lambda: long.progress, 30)
-        long.cancel()
-        assert (await long.wait()).how == "cancelled"
-        cancel = [
-            body
-            for body in sink.bodies(Channel.HTTP, Direction.TO_SERVER)
-            if b"notifications/cancelled" in body
-        ]
-        assert len(cancel) == 1
-        assert text_of(await connection.request("tools/call", call("echo", message="on"))) == "Echo: on"
-
-
-async def test_everything_tells_of_a_resource_that_was_subscribed_to(everything: int) -> None:
-    uri = "demo://resource/dynamic/text/1"
-    async with connected_to(everything) as (connection, sink):
-        await until(lambda: sink.events("stream"))
-        outcome = await connection.request("resources/subscribe", json.dumps({"uri": uri}))
-        assert outcome.how == "result"
-        await connection.request("tools/call", call("toggle-subscriber-updates"))
-        await until(
-            lambda: any(b"notifications/resources/updated" in body for body in sink.bodies(Channel.SSE)), 60
-        )
-
-
 async def test_everything_asks_its_client_while_it_is_called(everything: int) -> None:
     async with connected_to(everything) as (connection, sink):
         outcome = await connection.request("tools/call", call("get-roots-list"))
         assert outcome.how == "result"
         assert any(b'"roots/list"' in body for body in sink.bodies(Channel.SSE))
-
-
-async def test_everything_gives_the_rest_of_an_answer_after_the_connection_was_cut(everything: int) -> None:
-    async with cutter(everything) as between, connected_to(between.port) as (connection, sink):
-        await until(lambda: sink.events("stream"))
-        running_call = connection.call(
-            "tools/call", call("trigger-long-running-operation", duration=1, steps=4)
-        )
-        await until(lambda: running_call.progress, 30)
-        between.shut = True
-        await between.cut()
-        # It goes on meanwhile; by the third attempt its answer is there to be asked for.
-        await until(lambda: any(each["attempt"] >= 3 for each in sink.events("reconnect")), 60)
-        between.shut = False
-        with anyio.fail_after(60):
-            outcome = await running_call.wait()
-        assert "completed" in text_of(outcome)
-        posts = [body for body in sink.bodies(Channel.HTTP, Direction.TO_SERVER) if b"long-running" in body]
-        assert len(posts) == 1
-        assert connection.state is State.READY
 
 
 async def test_everything_forgets_a_session_with_a_status_of_its_own(everything: int) -> None:
@@ -159,23 +106,6 @@ async def test_the_python_sdk_lets_its_clients_poll() -> None:
         assert text_of(await connection.request("tools/call", call("polls"))) == "polled"
         (again,) = sink.events("reconnect")
         assert (again["resumes"], again["seconds"]) == (True, 0.1)
-
-
-async def test_the_python_sdk_gives_the_rest_after_the_connection_was_cut(tmp_path: Path) -> None:
-    gate = tmp_path / "gate"
-    async with (
-        served(official("resumable")) as server,
-        cutter(server) as between,
-        connected_to(between.port) as (connection, sink),
-    ):
-        held = connection.call("tools/call", call("holds", path=str(gate)))
-        await until(lambda: held.progress, 30)
-        await between.cut()
-        await until(lambda: [each for each in sink.events("reconnect") if each["resumes"]], 30)
-        gate.touch()
-        with anyio.fail_after(60):
-            assert text_of(await held.wait()) == "held"
-        assert connection.state is State.READY
 
 
 async def test_the_python_sdk_forgets_a_session_that_was_ended() -> None:

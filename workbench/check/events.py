@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.check.rule import ALL, Rule
 from workbench.check.traffic import Carriage, Traffic
@@ -119,6 +119,14 @@ MAX_MESSAGES = 100
 SAME_WITHIN_NS = 1_000_000_000
 
 
+class _Came(NamedTuple):
+    """When a message came last, and on which stream."""
+
+    stream: int
+    verb: str
+    mono_ns: int
+
+
 class Events:
     """Looks at every SSE event, and at streams when they end."""
 
@@ -126,7 +134,7 @@ class Events:
         self._watched = watched
         self._traffic = traffic
         self._ids: OrderedDict[str, int] = OrderedDict()
-        self._messages: OrderedDict[bytes, tuple[int, int]] = OrderedDict()
+        self._messages: OrderedDict[bytes, _Came] = OrderedDict()
         self._told_old = False
         hooks.frames.append(self._on_frame)
         hooks.answers.append(self._on_answer)
@@ -164,14 +172,21 @@ class Events:
             carriage.last_id = known
 
     def _on_message(self, body: bytes, carriage: Carriage) -> None:
-        frame = self._watched.frame
-        number = carriage.stream.number
+        frame, stream = self._watched.frame, carriage.stream
         before = self._messages.get(body)
-        if before is not None and before[0] != number and frame.mono_ns - before[1] < SAME_WITHIN_NS:
-            if carriage.header("last-event-id") is None:
-                self._watched.found(MESSAGE_ON_TWO_STREAMS, detail=f"streams {before[0]} and {number}")
+        if (
+            before is not None
+            and before.stream != stream.number
+            and frame.mono_ns - before.mono_ns < SAME_WITHIN_NS
+        ):
+            # Two calls may each be told the same on their own streams; no two requests have one id.
+            twice = "GET" in (before.verb, stream.verb) or self._watched.decoded.kind is Kind.REQUEST
+            if twice and carriage.header("last-event-id") is None:
+                self._watched.found(
+                    MESSAGE_ON_TWO_STREAMS, detail=f"streams {before.stream} and {stream.number}"
+                )
         elif len(body) <= 4096:
-            keep(self._messages, body, (number, frame.mono_ns), MAX_MESSAGES)
+            keep(self._messages, body, _Came(stream.number, stream.verb, frame.mono_ns), MAX_MESSAGES)
 
     def _on_answer(self, exchange: Exchange, _message: Message) -> None:
         carriage = self._traffic.here

@@ -1,4 +1,5 @@
-"""A server of the official SDK that does all the stateless era has; over HTTP where ``PORT`` is set.
+"""A server of the official SDK that does all the stateless era has, and in the handshake era what a
+client can ask; over HTTP where ``PORT`` is set, with events that can be asked for again.
 
 What a client is asked, it is told again in the result. ``tell`` says that something has changed.
 """
@@ -13,7 +14,10 @@ from typing import Any
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import Completion, InputRequiredResult
+from mcp_types import Completion, EmptyResult, InputRequiredResult, SubscribeRequestParams
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from tests.servers.event_memory import Memory
 
 warnings.simplefilter("ignore")  # of what is deprecated, which is asked for here
 server = MCPServer("stateless")
@@ -75,27 +79,31 @@ async def tell(ctx: Context) -> str:
     await ctx.notify_prompts_changed()
     await ctx.notify_resources_changed()
     await ctx.notify_resource_updated("memo://one")
+    if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        await ctx.session.send_resource_updated("memo://one")
     return "told"
 
 
 @server.tool()
-async def work(steps: int, ctx: Context) -> str:
-    """Reports progress and logs at each step."""
+async def work(steps: int, ctx: Context, seconds: float = 0) -> str:
+    """Reports progress and logs at each step, which takes so long."""
     for step in range(steps):
         await ctx.report_progress(step + 1, steps, f"step {step}")
         await ctx.log("info", f"step {step}")
         await ctx.log("debug", "not for everybody")
+        await anyio.sleep(seconds)
     return "done"
 
 
 @server.tool()
-async def hold(path: str, ctx: Context) -> str:
-    """Waits until it is cancelled, and writes that to a file."""
+async def hold(ctx: Context, path: str = "") -> str:
+    """Waits until it is cancelled, and writes that to a file if it is given one."""
     await ctx.report_progress(1, 2)
     try:
         await anyio.sleep_forever()
     finally:
-        Path(path).write_text("cancelled", encoding="utf-8")
+        if path:
+            Path(path).write_text("cancelled", encoding="utf-8")
     return "never"
 
 
@@ -104,9 +112,19 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
     return Completion(values=[f"{argument.value}{each}" for each in ("a", "b")], total=2, has_more=False)
 
 
+async def _subscribed(_context: Any, _params: SubscribeRequestParams) -> EmptyResult:
+    return EmptyResult()
+
+
+# The SDK's high-level server has no word for it.
+server._lowlevel_server.add_request_handler("resources/subscribe", SubscribeRequestParams, _subscribed)
+
+
 if __name__ == "__main__":
     port = os.environ.get("PORT")
     if port is None:
         server.run()
     else:
-        server.run("streamable-http", host="127.0.0.1", port=int(port))
+        server.run(
+            "streamable-http", host="127.0.0.1", port=int(port), event_store=Memory(), retry_interval=100
+        )
