@@ -36,7 +36,14 @@ class Tape:
     def hello(self) -> Tape:
         """A handshake."""
         self.c(request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={}))
-        self.s(result(1, protocolVersion="2025-11-25", capabilities={"tools": {}}, serverInfo={"name": "x"}))
+        self.s(
+            result(
+                1,
+                protocolVersion="2025-11-25",
+                capabilities={"tools": {}},
+                serverInfo={"name": "x", "version": "1"},
+            )
+        )
         return self.c(note("notifications/initialized"))
 
     def _add(self, direction: Direction, channel: Channel, body: Any) -> Tape:

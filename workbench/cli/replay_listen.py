@@ -13,10 +13,9 @@ from workbench.cli.replay_arguments import Arguments
 from workbench.cli.replay_verdict import ReportFiles, replace, tell
 from workbench.core.frame import StreamSink
 from workbench.errors import EXIT_MISMATCH, EXIT_OK, RecordingError, UsageError, WorkbenchError
-from workbench.replay.cast import Cast, Part
-from workbench.replay.cues import Script
-from workbench.replay.script import build
-from workbench.store.chosen import Chosen, choose_all
+from workbench.mock import cast_of
+from workbench.replay.cast import Cast
+from workbench.store.chosen import choose_all
 from workbench.wire.serve import Pipes
 from workbench.wire.serving_http import serve_http
 from workbench.wire.serving_mock import Host, NoSink
@@ -34,7 +33,7 @@ def listen(arguments: Arguments) -> int:
     """Serve until a signal comes; returns the exit status. Raises ``WorkbenchError``."""
     chosen = choose_all(arguments.file)
     with chosen[0]:
-        cast = Cast(chosen[0].path, [_part(each, arguments) for each in chosen], arguments.options)
+        cast = cast_of(chosen, arguments.options, at_once=arguments.reports, lines=False)
         which = arguments.values.get("--connections", "each")
         if which != "each":
             cast.fix(which.removeprefix("fixed:"))
@@ -55,13 +54,6 @@ def listen(arguments: Arguments) -> int:
     told = cast.value()
     tell(told["misses"], told["missed"], told["differing_answers"], lambda: told["unused_count"])
     return EXIT_MISMATCH
-
-
-def _part(chosen: Chosen, arguments: Arguments) -> Part:
-    def script() -> Script:
-        return build(chosen.frames(), at_once=arguments.reports, head=chosen.stream, lines=False)
-
-    return Part(chosen.name, chosen.revision, script)
 
 
 class _Command:

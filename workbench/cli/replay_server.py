@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.cli.replay_arguments import HELP, Arguments
 from workbench.cli.replay_verdict import ReportFiles, tell
 from workbench.errors import EXIT_MISMATCH
+from workbench.replay.matching import kept_ignores
 from workbench.replay.report import Report
 from workbench.replay.script import build
 from workbench.replay.server import MockServer
@@ -37,6 +38,7 @@ def main(argv: list[str]) -> int:
     with choose(arguments.file) as chosen:
         # A report is complete from the first answer on, so all of the recording is read before it.
         script = build(chosen.frames(), at_once=arguments.reports)
+        options = options.keeping(kept_ignores(chosen.rules()))
         server = MockServer(script, Report(chosen.path, chosen.name), options)
         values = arguments.values
         report = ReportFiles(server.report_value, values.get("--report"), values.get("--junit"))

@@ -8,6 +8,7 @@ and what ignore rules name. ``initialize`` is matched by its method alone.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
@@ -51,6 +52,10 @@ class Miss(NamedTuple):
     used: bool
 
 
+#: The kind of the rules kept with a recording that say what a mock server leaves out of the comparison.
+KEPT_IGNORE = "match-ignore"
+
+
 class Ignore(NamedTuple):
     """An ignore rule: a pointer into ``params`` (``*`` for one level), for a method and a name or any."""
 
@@ -70,6 +75,11 @@ def parse_ignore(text: str) -> Ignore:
     method, _, name = scope.partition(":") if equals else ("", "", "")
     parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
     return Ignore(parts, method, name)
+
+
+def kept_ignores(rules: Iterable[tuple[str, str]]) -> tuple[Ignore, ...]:
+    """The ignore rules among those kept with a recording. Raises ``UsageError``."""
+    return tuple(parse_ignore(text) for what, text in rules if what == KEPT_IGNORE)
 
 
 class Matcher:

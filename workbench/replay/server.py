@@ -52,6 +52,10 @@ class Options(NamedTuple):
     order: str = "causal"
     strict: bool = False
 
+    def keeping(self, ignores: tuple[Ignore, ...]) -> Options:
+        """The same with the ignore rules kept with a recording."""
+        return self._replace(ignores=(*ignores, *self.ignores))
+
 
 class MockServer:
     """Replays the server half of a script to one live client.

@@ -37,7 +37,7 @@ class Chosen:
     """A connection and its frames. Use it as a context, in which ``frames`` may be walked once.
 
     ``target`` is what it was made to, ``revision`` what was agreed on, empty where that is not known;
-    ``stream`` gives the head of an HTTP stream by its number.
+    ``stream`` gives the head of an HTTP stream by its number, ``rules`` what is kept with its session.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Chosen:
         named: Named,
         frames: Iterator[Frame],
         stream: Callable[[int], Stream | None],
+        rules: Callable[[], list[tuple[str, str]]],
         close: Callable[[], None] = lambda: None,
     ) -> None:
         self.path = path
@@ -55,6 +56,7 @@ class Chosen:
         self.target = named.target
         self.revision = named.revision
         self.stream = stream
+        self.rules = rules
         self._frames = frames
         self._close = close
 
@@ -104,7 +106,9 @@ def _chosen(file: str, pick: _Picks) -> list[Chosen]:
 def _from_text(path: str, named: Named, text: Outline) -> Chosen:
     session = named.session
     frames = text.frames(session, named.number)
-    return Chosen(path, named, frames, lambda number: text.stream(session, number))
+    return Chosen(
+        path, named, frames, lambda number: text.stream(session, number), lambda: text.rules(session)
+    )
 
 
 def _outline(path: str) -> Outline | None:
@@ -136,7 +140,7 @@ def _from_database(selection: Selection, pick: _Picks) -> list[Chosen]:
         reader.close()
         raise
     return [
-        Chosen(selection.path, each, _pieces(reader, each.number), reader.stream, reader.close)
+        Chosen(selection.path, each, _pieces(reader, each.number), reader.stream, reader.rules, reader.close)
         for each in named
     ]
 

@@ -49,6 +49,7 @@ class Outline:
         self._path = path
         self._session = 0
         self.connections: list[tuple[int, int, str, str, str]] = []
+        self._rules: dict[int, list[_Line]] = {}
         self._streams: dict[tuple[int, int], _Line] = {}
         self._frames: dict[tuple[int, int], list[_Line]] = {}
 
@@ -61,6 +62,10 @@ class Outline:
         """An HTTP stream by its number; raises ``RecordingError`` where it cannot be read."""
         line = self._streams.get((session, number))
         return None if line is None else self._read(line, _stream, "stream")
+
+    def rules(self, session: int) -> list[tuple[str, str]]:
+        """The rules kept with a session: what each is for, and its text."""
+        return [self._read(line, _rule, "rule") for line in self._rules.get(session, ())]
 
     def _read(self, line: _Line, make: Callable[[dict[str, Any]], _T], what: str) -> _T:
         try:
@@ -83,6 +88,8 @@ class Outline:
             told = loads(line.text.decode())
             name, target, revision = (str(told.get(key) or "") for key in ("name", "target", "revision"))
             self.connections.append((session, int(number), name, target, revision))
+        elif what == b"rule":
+            self._rules.setdefault(session, []).append(line)
         elif what == b"stream":
             self._streams[session, int(number)] = line
         elif what == b"frame":
@@ -131,6 +138,10 @@ def _frame(line: dict[str, Any]) -> Frame:
         stream=line.get("stream", 0),
         event=event,
     )
+
+
+def _rule(line: dict[str, Any]) -> tuple[str, str]:
+    return str(line["what"]), str(line["value"])
 
 
 def _stream(line: dict[str, Any]) -> Stream:

@@ -1,0 +1,114 @@
+"""A recording that stands in for its server, in this process.
+
+    mock = Mock("sessions/weather.jsonl", strict=True)
+
+    async with mock.streams() as (read, write), ClientSession(read, write) as client:  # mcp 1.x and 2.x
+    async with Client(mock.streams()) as client:                                       # mcp 2.x
+    async with fastmcp.Client(mock.fastmcp()) as client:                               # FastMCP
+
+    assert mock.agrees(), mock.report()
+
+Nothing goes to the network or starts a process. Whichever client is used must be
+installed; importing this module loads none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from workbench.replay.cast import Cast, Part
+from workbench.replay.cues import Script
+from workbench.replay.matching import kept_ignores, parse_ignore
+from workbench.replay.script import build
+from workbench.replay.server import Options
+from workbench.store.chosen import Chosen, choose_all
+
+__all__ = ["Mock", "cast_of"]
+
+
+class Mock:
+    """Stands in for the server of a recording: FILE as on the command line, with the same options.
+
+    Each context of ``streams`` is a client of its own: the n-th gets the n-th recorded connection, after
+    the last the first again, or all the one called ``connection``. Raises ``RecordingError`` when there is
+    no such recording, ``UsageError`` when it is not clear which server is meant.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        *,
+        match: str = "exact",
+        ignore: Sequence[str] = (),
+        after: str = "",
+        on_answer: str = "warn",
+        order: str = "causal",
+        strict: bool = False,
+        connection: str = "",
+    ) -> None:
+        ignores = tuple(map(parse_ignore, ignore))
+        options = Options(match, after, ignores, on_answer, order, strict)
+        chosen = choose_all(file)
+        with chosen[0]:
+            self._cast = cast_of(chosen, options, at_once=True, lines=True)
+            for part in self._cast.parts:
+                part.script.complete()
+        if connection:
+            self._cast.fix(connection)
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """What a client of the official SDK reads from and writes to; a transport of its ``Client``."""
+        return _streams(self._cast)
+
+    def fastmcp(self) -> Any:
+        """A transport for a FastMCP client; each connection of it is a client of its own."""
+        from importlib import import_module
+
+        from mcp import ClientSession
+
+        mock = self
+        base: Any = import_module("fastmcp.client.transports").ClientTransport
+
+        class MockTransport(base):  # type: ignore[misc]
+            @asynccontextmanager
+            async def connect_session(
+                self, *, transport_options: Any = None, **session: Any
+            ) -> AsyncIterator[Any]:
+                made = getattr(transport_options, "session_class", ClientSession)
+                async with mock.streams() as (read, write), made(read, write, **session) as client:
+                    yield client
+
+        return MockTransport()
+
+    def report(self) -> dict[str, Any]:
+        """What happened so far, as ``replay server --report`` writes it."""
+        return self._cast.value()
+
+    def agrees(self) -> bool:
+        """Whether everything that was asked for was recorded, and with ``strict`` the reverse."""
+        return self._cast.agrees()
+
+
+def cast_of(chosen: Sequence[Chosen], options: Options, *, at_once: bool, lines: bool) -> Cast:
+    """The recorded connections of one server as a cast, to be played within the context of the first.
+    See ``build`` for ``at_once`` and ``lines``."""
+    options = options.keeping(kept_ignores(chosen[0].rules()))
+    return Cast(chosen[0].path, [_part(each, at_once, lines) for each in chosen], options)
+
+
+def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:
+    def script() -> Script:
+        return build(chosen.frames(), at_once=at_once, head=chosen.stream, lines=lines)
+
+    return Part(chosen.name, chosen.revision, script)
+
+
+@asynccontextmanager
+async def _streams(cast: Cast) -> AsyncIterator[tuple[Any, Any]]:
+    from workbench.wire.sdk_streams import sdk_streams
+    from workbench.wire.serving_mock import Host
+
+    async with sdk_streams(Host(cast).serve) as pair:
+        yield pair
