@@ -46,9 +46,10 @@ WHOLE = Part()
 
 
 class Checked(NamedTuple):
-    """A connection by name, and whether it replays."""
+    """A connection by name and number, and whether it replays."""
 
     connection: str
+    number: int
     verdict: Verdict
 
 
@@ -91,7 +92,7 @@ def check(path: str, session: int | None = None) -> tuple[Checked, ...]:
     """Replay each connection of a recording against itself. Raises ``RecordingError``."""
     with Reader.open(path, session=session) as reader:
         return tuple(
-            Checked(row.name or str(row.number), selfcheck(reader.frames(connection=row.number)))
+            Checked(row.name or str(row.number), row.number, selfcheck(reader.frames(connection=row.number)))
             for row in reader.connections()
         )
 

@@ -169,6 +169,7 @@ def test_update_takes_the_new_answers_and_leaves_every_other_line(differing: str
     done = workbench("replay", "client", differing, "--update", *MINIMAL)
     assert done.returncode == 0, done.stderr
     assert "1 answer was taken over" in done.stderr
+    assert "replays 100 %" in done.stderr
     after = path.read_bytes().splitlines()
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o640
     changed = [each for each in after if each not in before]

@@ -40,7 +40,25 @@ def with_connection(target: Target, work: Work, record: str | None, *, listing: 
 
     if record and os.path.exists(record):
         raise UsageError(f"{record} exists already; name a file that does not, or remove it")
-    return anyio.run(_run, target, work, record, listing)
+    status = anyio.run(_run, target, work, record, listing)
+    if record:
+        tell_recorded(record)
+    return status
+
+
+def tell_recorded(path: str) -> None:
+    """Tell the person at a terminal where the session is, and whether it replays."""
+    from workbench.cli.questions import on_a_terminal
+
+    if not on_a_terminal():
+        return
+    from workbench.cli import output
+    from workbench.cli.sessions.verifying import checked_lines
+    from workbench.keep import check
+
+    output.note(f"recorded to {path}")
+    for line in checked_lines(check(path)):
+        output.note(line)
 
 
 async def _run(target: Target, work: Work, record: str | None, listing: bool) -> int:

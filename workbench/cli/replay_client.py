@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.cli import output
-from workbench.cli.live import json_option, record_option
+from workbench.cli.live import json_option, record_option, tell_recorded
 from workbench.cli.targets import TargetCommand, target_line
 from workbench.cli.verified import print_verification
 from workbench.core.jsonrpc import dumps
@@ -88,6 +88,8 @@ def client(
     """
     import anyio
 
+    from workbench.cli.sessions.verifying import checked_lines
+    from workbench.keep import check
     from workbench.session.updating import update_recording
     from workbench.session.verifying import Verifying
     from workbench.store.whole import read_whole
@@ -104,6 +106,8 @@ def client(
     manner = _manner(next(iter(targets.values())), _levels([*whole.rules, *given]), slower, secrets)
     verifying = Verifying(whole, targets, manner)
     told = anyio.run(verifying.run, record)
+    if record is not None:
+        tell_recorded(record)
     value = told.value()
     write_report(report, dumps(value) + "\n")
     if junit is not None:
@@ -121,6 +125,9 @@ def client(
         new = [rule for rule in given if rule not in whole.rules]
         updated = update_recording(verifying, told, _shown(targets), new)
         output.note(f"{whole.path}: {updated.sentence}")
+        if updated.taken:
+            for line in checked_lines(check(whole.path, whole.session)):
+                output.note(line)
         agrees = updated.whole
     return EXIT_OK if agrees else EXIT_MISMATCH
 

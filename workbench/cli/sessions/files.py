@@ -10,6 +10,7 @@ from typing import cast
 import click
 
 from workbench.cli import output
+from workbench.cli.sessions.verifying import checked_lines
 from workbench.errors import UsageError
 
 
@@ -54,8 +55,8 @@ def export(file: str, target: str | None) -> int:
     with open(target, "x", encoding="utf-8", newline="\n") as out:
         export_recording(selection.path, out, session=selection.session)
     output.note(f"exported to {target}")
-    for each in check(target):
-        output.note(f"{each.connection} {each.verdict}")
+    for line in checked_lines(check(target)):
+        output.note(line)
     return 0
 
 

@@ -8,6 +8,7 @@ import click
 
 from workbench.cli import output
 from workbench.cli.sessions.frames import connection_number
+from workbench.cli.sessions.verifying import checked_data, checked_lines
 
 if TYPE_CHECKING:
     from workbench.keep import Kept
@@ -61,10 +62,7 @@ def _as_data(kept: Kept) -> dict[str, Any]:
         "frames": kept.frames,
         "redacted": kept.redacted,
         "replays": kept.replays,
-        "connections": [
-            {"connection": each.connection, "says": str(each.verdict), "problems": each.verdict.problems}
-            for each in kept.checked
-        ],
+        "connections": [checked_data(each) for each in kept.checked],
         "uses": uses(kept.path),
     }
 
@@ -79,10 +77,8 @@ def _print(kept: Kept) -> None:
         output.table(("", ""), rows, indent=2, header=False)
     else:
         output.line("nothing had to be redacted")
-    for each in kept.checked:
-        output.line(f"{each.connection} {each.verdict}")
-        for problem in each.verdict.problems:
-            output.line(f"  {problem}")
+    for line in checked_lines(kept.checked):
+        output.line(line)
     output.line("use it:")
     for line in uses(kept.path):
         output.line(f"  {line}")
