@@ -200,6 +200,14 @@ def test_a_call_as_a_task_shows_the_tasks_result(
     assert (done.returncode, done.stdout) == (status, f"{shown}\n"), done.stderr
 
 
+def test_a_task_is_not_asked_for_where_there_is_no_handshake() -> None:
+    target = ["--era", "modern", "--", sys.executable, "-m", "tests.servers.stateless"]
+    done = workbench("call", "echo", "text=x", "--task", *target, cwd=str(ROOT))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the server makes one by itself where it wants to" in done.stderr
+    assert "connect with --era legacy" in done.stderr
+
+
 def test_urls_that_are_required_first_are_told_as_a_sentence() -> None:
     data = {"elicitations": [URL]}
     errors = json.dumps({"prompts/get": {"code": -32042, "message": "Log in first", "data": data}})

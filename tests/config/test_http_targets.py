@@ -71,7 +71,10 @@ def test_a_header_for_all_reaches_those_that_have_an_address_and_gives_way_to_a_
 
 MISTAKES = [
     ("--http host/mcp", "--http: 'host/mcp' has no scheme; write https://host/mcp"),
-    ("--http localhost:3000/mcp", "'localhost:3000/mcp' has no scheme"),
+    ("--http localhost:3000/mcp", "'localhost:3000/mcp' has no scheme; write http://localhost:3000/mcp"),
+    ("--http //127.0.0.2", "has no scheme; write http://127.0.0.2"),
+    ("--sse [::1]:80", "has no scheme; write http://[::1]:80"),
+    ("--http localhost.example", "has no scheme; write https://localhost.example"),
     ("--http 'https://host/a b'", "has a blank in it; write %20"),
     ("--http https://host/mcp#top", "has a fragment"),
     ("--sse ftp://host/x", "is neither http:// nor https://"),

@@ -91,6 +91,13 @@ def test_an_error_is_a_refusal_that_names_the_revisions_the_server_supports() ->
     assert "--protocol-version 2025-03-26" in changed.next
 
 
+def test_a_refusal_that_ends_with_a_full_stop_has_one() -> None:
+    talk = Talk()
+    talk.start()
+    refusal = {"jsonrpc": "2.0", "id": 1, "error": {"message": "Not today."}}
+    assert only(StateChanged, talk.hear(refusal)).why == "The server refused initialize: Not today."
+
+
 @pytest.mark.parametrize(
     ("code", "data", "next"),
     [

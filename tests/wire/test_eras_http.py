@@ -134,14 +134,17 @@ async def test_every_post_repeats_in_headers_what_its_body_says() -> None:
             assert asked.message["params"]["_meta"][META + "logLevel"] == "info"
 
 
-async def test_annotated_arguments_go_into_headers_and_are_listed_again_when_they_are_missed() -> None:
+@pytest.mark.parametrize("code", [-32020, -32001])
+async def test_annotated_arguments_go_into_headers_and_are_listed_again_when_they_are_missed(
+    code: int,
+) -> None:
     table = stateless(
         **{
             "tools/list": [tools(), tools(schema=SCHEMA)],
             "tools/call": lambda asked: (
                 as_json(asked, {"resultType": "complete", **said("hello")})
                 if asked.headers.get("mcp-param-region")
-                else failing(400, -32020)(asked)
+                else failing(400, code)(asked)
             ),
         }
     )
@@ -159,6 +162,14 @@ async def test_headers_that_are_refused_twice_end_the_call() -> None:
         outcome = await stage.connection.request("tools/call", '{"name":"echo"}')
         assert (outcome.how, outcome.error["code"]) == ("error", -32020)
         assert len(stage.site.of("tools/call")) == 2
+
+
+async def test_a_call_that_timed_out_in_the_server_is_not_sent_again() -> None:
+    """An SDK says that with the number that a draft had for headers."""
+    async with connected(stateless(**{"tools/call": failing(200, -32001)}), era="modern") as stage:
+        outcome = await stage.connection.request("tools/call", '{"name":"echo"}')
+        assert (outcome.how, outcome.error["code"]) == ("error", -32001)
+        assert len(stage.site.of("tools/call")) == 1
 
 
 async def test_cancelling_closes_the_stream_and_posts_nothing() -> None:
@@ -225,6 +236,8 @@ async def test_the_official_sdks_server_over_http_in_both_eras(words: Any) -> No
                 assert [tool.name for tool in connection.view.tools][:3] == ["add", "fail", "count"]
                 assert not connection.findings
                 assert [each["era"] for each in sink.events("era")] == ([] if era == "legacy" else ["modern"])
+                asked_for = [each["found"] == "It was asked for." for each in sink.events("era")]
+                assert asked_for == ({"auto": [False], "modern": [True], "legacy": []}[era])
 
 
 async def test_a_server_of_the_handshake_era_over_http_is_found_out(everything_command: list[str]) -> None:

@@ -213,3 +213,13 @@ async def test_the_reference_server_makes_tasks_of_its_own_requests(
             if b'"tasks/' in body and b'"method"' in body
         ]
         assert {"tasks/get", "tasks/result"} <= set(asked)
+
+
+async def test_nothing_is_sent_to_be_made_a_task_where_there_is_no_handshake() -> None:
+    async with running(server("stateless", era="modern")) as (connection, sink):
+        await connection.ready()
+        outcome = await connection.call("tools/call", arguments("x"), task=True).wait()
+        assert (outcome.how, "connect with --era legacy" in outcome.why) == ("lost", True)
+        assert text_of(await connection.request("tools/call", arguments("x"))) == "x"
+        calls = [each for each in sink.sent() if each["method"] == "tools/call"]
+        assert ["task" in each["params"] for each in calls] == [False]

@@ -11,7 +11,8 @@ import anyio
 from workbench.cli import output
 from workbench.cli.results import print_result
 from workbench.core.printable import printable
-from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_ERROR
+from workbench.core.tasks import NO_TASKS
+from workbench.errors import EXIT_CONNECTION, EXIT_OK, EXIT_PROTOCOL, EXIT_TOOL_ERROR, UsageError
 
 if TYPE_CHECKING:
     from workbench.core.actions import Outcome
@@ -40,8 +41,11 @@ async def exchange(
     sent to be made a task that is kept for ``ttl`` seconds, and the task's result is waited for.
 
     A session that the server has forgotten in the meantime is begun anew, once: the request was
-    refused for that and nothing else, so it can be sent again. Raises ``ConnectionFailed``.
+    refused for that and nothing else, so it can be sent again. Raises ``ConnectionFailed``, and
+    ``UsageError`` for a task where there is no handshake.
     """
+    if task and connection.view.era == "modern":
+        raise UsageError(NO_TASKS)
     before = list(connection.dealings.remarks)
     call, outcome = await _ended(connection, method, params, task, ttl)
     if outcome.how == "lost" and connection.view.state == "session_lost":

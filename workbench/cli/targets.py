@@ -61,6 +61,11 @@ class TargetCommand(click.Command):
 
         settings = load_settings()
         targets, rest = take_targets_asking(args, settings)
+        for target in targets:
+            if target.transport not in ("stdio", "http", "sse"):
+                from workbench.wire.transport import find_transport
+
+                find_transport(target.transport)
         ctx.obj = TargetLine(targets, settings)
         return super().parse_args(ctx, rest)
 

@@ -18,6 +18,8 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NO_VALUE = re.compile(r"[^\t\x20-\x7e]")
 _NO_URL = re.compile(r"[\x00-\x20\x7f]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+#: Hosts that are this machine, where hardly anything speaks TLS.
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE)
 
 
 def checked_url(url: str) -> str:
@@ -31,7 +33,9 @@ def checked_url(url: str) -> str:
         what = "a blank" if odd[0] == " " else f"the character {odd[0]!r}"
         raise ValueError(f"{shown!r} has {what} in it; write %{ord(odd[0]):02X} for it, or leave it out")
     if not _SCHEME.match(url):
-        raise ValueError(f"{shown!r} has no scheme; write https://{shown.lstrip('/')}")
+        rest = shown.lstrip("/")
+        scheme = "http" if _LOOPBACK.match(rest) else "https"
+        raise ValueError(f"{shown!r} has no scheme; write {scheme}://{rest}")
     if "#" in url:
         raise ValueError(f"{shown!r} has a fragment (#…), which no server is ever sent; leave it out")
     try:

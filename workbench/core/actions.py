@@ -92,6 +92,12 @@ def error_sentence(error: Any) -> str:
     return f"{told}. {wanted}" if wanted else told
 
 
+def sentence(text: str) -> str:
+    """The text as a sentence: a capital first and one full stop at its end, also where a peer's words
+    have ended it with one already."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
 class Send(NamedTuple):
     """Write this body. ``about`` says what it is for: a method, ``cancel``, ``raw``, ``user``, and
     for a request that was answered without asking anybody ``policy …`` or ``rule …``; ``id`` is the

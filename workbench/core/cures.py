@@ -39,12 +39,10 @@ class Cures:
         work.cured.add("version")
         return version
 
-    def headers(self, work: Work, message: Message, failed: Outcome, now: float) -> list[Send]:
-        """List the tools again, for the headers of a call that was refused for them; empty where its
-        error is about something else. ``failed`` is how the call ends if that does not help."""
-        error = peek(message, "error")
-        code = error.get("code") if isinstance(error, dict) else None
-        if code != probing.HEADER_MISMATCH or work.method != "tools/call" or "headers" in work.cured:
+    def headers(self, work: Work, failed: Outcome, now: float) -> list[Send]:
+        """List the tools again, for the headers of a request that was refused for them; empty where it
+        is no call, or that did not help. ``failed`` is how the call ends if it does not."""
+        if work.method != "tools/call" or "headers" in work.cured:
             return []
         work.cured.add("headers")
         return [self._list(Pages("tools"), work, failed, now)]

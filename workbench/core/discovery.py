@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workbench.core.actions import EraFound
+from workbench.core.actions import EraFound, sentence
 from workbench.core.frame import Kind
 from workbench.core.handshake import listed
 from workbench.core.jsonrpc import Message
@@ -112,7 +112,7 @@ class Discovery:
         if finding.names and finding.version is None:
             why = f"The server speaks {listed(finding.names[:10])}, and we speak {listed(self._speak)}."
             return Found(era, event=Event.MISMATCHED, why=why, next=_next_step(finding.names))
-        wrong = f"The server {finding.found}." if finding.era == "legacy" else ""
+        wrong = sentence(f"The server {finding.found}") if finding.era == "legacy" else ""
         found = Found(era, finding.version, remark=finding.remark or wrong, server=_server(message))
         missing = [name for name in self._require if not has_capability(found.server.capabilities, name)]
         if missing:

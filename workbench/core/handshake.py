@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workbench.core.actions import error_sentence
+from workbench.core.actions import error_sentence, sentence
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
 from workbench.core.lifecycle import Event
@@ -76,7 +76,7 @@ def judge(message: Message, offer: str, accept: Sequence[str], require: Sequence
 
 def _refused(message: Message, offer: str) -> Verdict:
     error = peek(message, "error")
-    why = f"The server refused initialize: {error_sentence(error)[:300]}."
+    why = sentence(f"The server refused initialize: {error_sentence(error)[:300]}")
     data = error.get("data") if isinstance(error, dict) else None
     supported = data.get("supported") if isinstance(data, dict) else None
     names = [name[:60] for name in supported if isinstance(name, str)] if isinstance(supported, list) else []

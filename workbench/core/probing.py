@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workbench.core.actions import EraFound, error_sentence
+from workbench.core.actions import EraFound, error_sentence, sentence
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Message
 from workbench.core.methods import HANDSHAKE_REVISIONS, LATEST_HANDSHAKE
@@ -30,8 +30,10 @@ CAPABILITY_MISSING = -32021
 VERSION_UNSUPPORTED = -32022
 METHOD_NOT_FOUND = -32601
 
-#: The numbers that drafts had for the last two. (-32001 was the first one's, and older servers mean
-#: something else by it, so it proves nothing.)
+#: The numbers that drafts had for these. The first one also means other things (a timeout, a lost
+#: session), so it proves no era, and is about headers only where the status is 400: a server that has
+#: looked at nothing but the headers says so.
+DRAFT_HEADER_MISMATCH = -32001
 DRAFT_CAPABILITY_MISSING = -32003
 DRAFT_VERSION_UNSUPPORTED = -32004
 
@@ -74,9 +76,9 @@ def judge(message: Message, speak: Sequence[str], status: int | None = None) -> 
         return Finding("modern", said, names, version, again=version is not None)
     lacks = code == DRAFT_CAPABILITY_MISSING and isinstance(data, dict) and "requiredCapabilities" in data
     if code in (HEADER_MISMATCH, CAPABILITY_MISSING) or lacks:
-        return Finding("modern", said, remark=f"The server {said}.")
+        return Finding("modern", said, remark=sentence(f"The server {said}"))
     if code == METHOD_NOT_FOUND and status == 404:
-        return Finding("modern", f"{said} and HTTP status 404", remark=f"The server {said}.")
+        return Finding("modern", f"{said} and HTTP status 404", remark=sentence(f"The server {said}"))
     return Finding("legacy", said)
 
 
@@ -100,6 +102,12 @@ def _of_result(message: Message, speak: Sequence[str]) -> Finding:
         return Finding("modern", "answered server/discover", names)
     remark = "The server's answer to server/discover names no revisions."
     return Finding("modern", "answered server/discover", remark=remark)
+
+
+def headers_refused(message: Message, status: int | None) -> bool:
+    """Whether an error over HTTP is about the headers of its request; ``status`` is the HTTP status."""
+    code = peek(message, "error", "code")
+    return code == HEADER_MISMATCH or (code == DRAFT_HEADER_MISMATCH and status == 400)
 
 
 def supported(error: Any) -> tuple[str, ...]:

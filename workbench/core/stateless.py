@@ -320,7 +320,7 @@ class StatelessConversation(ClientHalf):
             return [Completed(call.id, outcome(call, message, seq, now))]
         self._listening.forget(call.id)
         if message.kind is Kind.ERROR:
-            return self._cure(work, message, seq, now) or self._works.end(work, message, seq, now)
+            return self._cure(work, message, seq, now, status) or self._works.end(work, message, seq, now)
         return self._on_result(work, call, message, seq, now)
 
     def _on_result(self, work: Work, call: Pending, message: Message, seq: int, now: float) -> list[Action]:
@@ -372,13 +372,13 @@ class StatelessConversation(ClientHalf):
 
     # Ends
 
-    def _cure(self, work: Work, message: Message, seq: int, now: float) -> list[Action]:
+    def _cure(self, work: Work, message: Message, seq: int, now: float, status: int | None) -> list[Action]:
         """Send a request again where its error says what to do: once with a revision of the server's,
         once with the headers that the tool asks for by now. Empty where it does not."""
         work.seq, work.asked = seq, ()
         version = self._works.cures.version(work, message, self.revision)
         if version is None:
-            return self._works.with_headers(work, message, seq, now)
+            return self._works.with_headers(work, message, seq, now, status)
         self.revision = version
         return self._works.again(work, now)
 

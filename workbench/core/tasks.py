@@ -102,6 +102,13 @@ def task_param(ttl: float | None) -> str:
     return "{}" if ttl is None or math.isinf(ttl) else dumps({"ttl": round(ttl * 1000)})
 
 
+#: Why no request is sent to be made a task where there is no handshake ("Tasks" extension, 2026-07-28).
+NO_TASKS = (
+    "Without a handshake a client does not ask for a task: the server makes one by itself where it wants to. "
+    "Send the request without it, or connect with --era legacy if the server speaks that too."
+)
+
+
 def task_doubts(method: str, server_capabilities: Any) -> list[str]:
     """Why a server may not make a request a task, as sentences without full stops."""
     gate = f"tasks.requests.{method.replace('/', '.')}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench.core import probing
 from workbench.core.actions import Abandon, Action, Completed, Continued, Outcome, Progressed, Send
 from workbench.core.asked import Asked
 from workbench.core.calling import Calling, cancelled
@@ -53,13 +54,17 @@ class Works:
         work.turn()
         return self.again(work, now)
 
-    def with_headers(self, work: Work, message: Message, seq: int, now: float) -> list[Action]:
+    def with_headers(
+        self, work: Work, message: Message, seq: int, now: float, status: int | None
+    ) -> list[Action]:
         """See to it that a call is sent again with the headers that its tool asks for by now; empty
-        where its error is about something else."""
+        where its error is about something else. ``status`` is the HTTP status of the answer."""
         if not self._own_streams:
             return []
         failed = Outcome("error", now - work.started, message, seq)
-        return [*self.cures.headers(work, message, failed, now)]
+        if not probing.headers_refused(message, status):
+            return []
+        return [*self.cures.headers(work, failed, now)]
 
     def listed(self, id: int, message: Message, seq: int, now: float) -> list[Action]:
         """Take an answer to a listing for that purpose."""

@@ -26,7 +26,7 @@ from workbench.core.policy import Policy
 from workbench.core.received import ReceivedTasks
 from workbench.core.rules import Rule, result_faults
 from workbench.core.splice import with_members
-from workbench.core.tasks import Task, task_doubts, task_param
+from workbench.core.tasks import NO_TASKS, Task, task_doubts, task_param
 from workbench.errors import ConnectionFailed
 from workbench.wire.calls import Call
 from workbench.wire.dealings import Dealings
@@ -155,12 +155,15 @@ class Connection:
 
         With ``task`` the server is asked to make it a task ("Tasks", 2025-11-25) that is kept for
         ``ttl`` seconds (``None`` leaves it to the server): the timeout is then for making it, and
-        the call ends with the task's result.
+        the call ends with the task's result. Without a handshake nothing is sent and the call is lost.
         """
         if task:
             params = with_members(params, {"task": task_param(ttl)})
         call = Call(self, method, params)
         call.as_task = task
+        if task and self.conversation.era == "modern" and self.state is State.READY:
+            call.finish(Outcome("lost", 0.0, why=NO_TASKS))
+            return call
         if not self._life.can_send and self.state not in OVER:
             call.finish(
                 Outcome("lost", 0.0, why="The server has not been started yet; wait until it is ready.")

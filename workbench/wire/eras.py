@@ -46,6 +46,8 @@ class Eras:
         self._schema_of = schema_of
         self._verdicts = {} if verdicts is None else verdicts
         self._timeouts = target.timeouts.plain()
+        #: Why there is nothing to find out, as a sentence; empty where there is.
+        self.given = given(target)
 
     def first(self) -> Either:
         """The conversation to begin with."""
@@ -54,7 +56,9 @@ class Eras:
             known = self._legacy(doubt="known")
             known.era_found = "An earlier connection of this session found it."
             return known
-        return self._legacy() if era == "legacy" else self._modern(probing=era == "auto")
+        began = self._legacy() if era == "legacy" else self._modern(probing=era == "auto")
+        began.era_found = self.given
+        return began
 
     def after(self, found: EraFound, before: Either) -> Either:
         """The conversation that goes on from another one."""
@@ -112,6 +116,15 @@ def chosen(target: Target) -> str:
     if target.offer == LATEST_HANDSHAKE:
         return "auto"
     return "modern" if target.offer in STATELESS_REVISIONS else "legacy"
+
+
+def given(target: Target) -> str:
+    """Why the era of a target need not be found out, as a sentence; empty where it must be."""
+    if target.era != "auto":
+        return "It was asked for."
+    if target.transport == "sse":
+        return "The transport has no other."
+    return "" if chosen(target) == "auto" else f"Revision {target.offer} was asked for."
 
 
 def without_sessions(capabilities: dict[str, Any]) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def snippet(media: str, body: bytes) -> str:
     """A body in a few words: the error it holds, the title of a page, or its beginning."""
     messages = decode(body).messages if len(body) <= _TITLE_WITHIN else ()
     if len(messages) == 1 and "error" in messages[0].members:
-        return f"{error_sentence(messages[0].members['error'])[:SNIPPET]}."
+        return f"{error_sentence(messages[0].members['error'])[:SNIPPET].rstrip('.')}."
     title = _TITLE.search(body, 0, _TITLE_WITHIN)
     if title is not None:
         return f"an HTML page, “{_words(title[1])}”."

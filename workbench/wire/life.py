@@ -23,6 +23,7 @@ from workbench.core.actions import (
     Relistened,
     Send,
     StateChanged,
+    sentence,
 )
 from workbench.core.fold import ConnectionFold
 from workbench.core.frame import Clock, Frame, Stream, StreamSink
@@ -89,7 +90,7 @@ class Life:
     async def run(self) -> None:
         """Start the server, talk to it, end it. Never raises but for a cancellation."""
         try:
-            if self.conversation.era_found:
+            if self.conversation.era_found and not self._eras.given:
                 self._tap.process("era", era=self.conversation.era, found=self.conversation.era_found)
             again = not self.stopping.is_set()
             while again:
@@ -100,7 +101,7 @@ class Life:
         except UsageError as failure:  # no transport has this name
             self.perform(self.conversation.happened(Event.START))
             why, _, step = str(failure).partition("; ")
-            self.perform(self.conversation.happened(Event.START_FAILED, _sentence(why), _sentence(step)))
+            self.perform(self.conversation.happened(Event.START_FAILED, sentence(why), sentence(step)))
         except Exception:
             _LOG.exception("connection %s", self.publisher.view.name)
             why = "The workbench itself failed on this connection."
@@ -193,18 +194,18 @@ class Life:
     def _turn(self, found: EraFound) -> None:
         """The era is known: another conversation goes on, if this one is not of it."""
         before = self.conversation
-        sentence = f"{found.found[:1].upper()}{found.found[1:].rstrip('.')}."
+        why = self._eras.given or sentence(found.found)
         if found.era == "auto":
             self._eras.refuted()
-        elif found.era != before.era or not before.era_found:
-            self._tap.process("era", era=found.era, found=sentence)
+        elif found.era != before.era or not before.era_found or self._eras.given:
+            self._tap.process("era", era=found.era, found=why)
         if found.era == before.era:
-            before.era_found = before.era_found or sentence
+            before.era_found = before.era_found or why
             return
         now = time.monotonic()
         self.conversation = self._eras.after(found, before)
         if found.era != "auto":
-            self.conversation.era_found = sentence
+            self.conversation.era_found = why
         if found.restart and self._restarts:
             self._tap.process("restart", why=found.restart)
             self.perform(before.calls.lost(found.restart, now))
@@ -287,10 +288,6 @@ class Life:
         self.on_end()
         self.settled.set()
         self.finished.set()
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 async def _first(*events: anyio.Event) -> None:

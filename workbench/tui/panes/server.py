@@ -184,7 +184,7 @@ def _calls(view: ConnectionView) -> str:
 
 def _era(view: ConnectionView) -> str:
     """By what the era was found out; which it is stands at the top."""
-    return f"{view.era}: {view.era_found}" if view.era_found else ""
+    return view.era_found
 
 
 def _session(view: ConnectionView) -> str:
