@@ -54,6 +54,9 @@ TELLING = frozenset(
     )
 )
 
+#: The request that stays open for as long as somebody listens (2026-07-28).
+LISTEN = "subscriptions/listen"
+
 #: The member of ``_meta`` that says which stateless revision a request is of.
 _MODERN = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -413,6 +416,9 @@ class _Builder:
     def _answered(self, frame: Frame, event: Answered) -> None:
         request = self._requests.get(event.exchange.key)
         if request is None or request.ends == CANCELLED:
+            return
+        if request.method == LISTEN and frame.connection in self._closed:
+            # A subscription ends because the client has gone: nobody waits for that.
             return
         request.ends, request.answer, request.answer_seq = ANSWERED, event.message, frame.seq
         request.took_ns = event.exchange.duration_ns
