@@ -180,6 +180,7 @@ class MockClient:
         run = line.answered(id)
         if run is not None:
             self._end(run, now, why)
+            self._give_up(line, run, now)
         return self._go_on(now)
 
     def ended(
@@ -236,6 +237,7 @@ class MockClient:
         self._end(run, now, f"No answer came within {waited:.0f} s.")
         line = self._lines[run.request.connection]
         line.answered(run.id)
+        self._give_up(line, run, now)
         if run.request.ends == CANCELLED or run.request.method == "initialize":
             return []
         body = jsonrpc.notification("notifications/cancelled", f'{{"requestId":{run.id}}}')
@@ -482,8 +484,7 @@ class MockClient:
     def _learn(self, line: Line, run: Run, message: Message, now: float) -> None:
         recorded = run.request.answer
         if recorded is None or recorded.kind is not message.kind:
-            if run.request.method == "initialize" and recorded is not None and recorded.kind is Kind.RESULT:
-                self._refuse(line, now)
+            self._give_up(line, run, now)
             return
         if run.request.method == "initialize" and message.kind is Kind.RESULT:
             version = peek(message, "result", "protocolVersion")
@@ -495,9 +496,13 @@ class MockClient:
         self.correlations.learn(run.request.answer_seq or run.request.seq, was, is_now)
         run.differences = self._judge.answer(run.request, message, line.tools)
 
-    def _refuse(self, line: Line, now: float) -> None:
-        """Nothing can be asked of a server that refuses the handshake."""
-        line.why, line.over = "It was not sent: the server refused the handshake.", True
+    def _give_up(self, line: Line, run: Run, now: float) -> None:
+        """Nothing can be asked of a server that refuses the handshake, or does not answer it."""
+        recorded = run.request.answer
+        if run.request.method != "initialize" or recorded is None or recorded.kind is not Kind.RESULT:
+            return
+        what = "did not answer" if run.live is None else "refused"
+        line.why, line.over = f"It was not sent: the server {what} the handshake.", True
         for run in line.waiting():
             self._end(run, now, line.why)
 
