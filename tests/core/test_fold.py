@@ -168,6 +168,40 @@ def test_requests_of_the_server_are_pending_until_answered_or_cancelled(tape: Ta
     assert [asked.id for asked in view_of(tape).peer_requests] == ['"b"']
 
 
+@pytest.mark.parametrize(
+    ("how", "detail"),
+    [
+        ("told", "completed, #7"),
+        ("tasks/get", "failed, #8"),
+        ("tasks/result", "completed, #8"),
+        ("tasks/cancel", "cancelled, #8"),
+    ],
+)
+def test_a_request_that_was_made_a_task_is_open_until_the_task_has_ended(
+    tape: Tape, how: str, detail: str
+) -> None:
+    asked = tape.ask("a", "elicitation/create", {"message": "?"}, peer=True)
+    task = {"taskId": "t", "status": "working"}
+    tape.reply("a", {"task": task}, peer=True)
+    view = view_of(tape)
+    assert [each.id for each in view.peer_requests] == ['"a"']
+    assert view.steps[-1].detail == f"#{asked.seq}, a task"
+    tape.tell("notifications/tasks/status", task, peer=False)
+    assert [each.id for each in view_of(tape).peer_requests] == ['"a"']
+    status = detail.partition(",")[0]
+    if how == "told":
+        tape.tell("notifications/tasks/status", task | {"status": status}, peer=False)
+    else:
+        tape.ask("b", how, {"taskId": "t"}, peer=True)
+        tape.reply(
+            "b", {"action": "decline"} if how == "tasks/result" else task | {"status": status}, peer=True
+        )
+    view = view_of(tape)
+    assert view.peer_requests == ()
+    (step,) = [each for each in view.steps if each.label == "elicitation/create"]
+    assert step.detail == f"#{asked.seq}, {detail}"
+
+
 def test_a_ping_of_the_server_is_neither_pending_nor_a_step(tape: Tape) -> None:
     steps = len(view_of(tape).steps)
     tape.ask("p", "ping", peer=True)

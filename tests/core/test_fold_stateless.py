@@ -92,6 +92,22 @@ def test_what_a_result_asks_is_open_until_the_next_round(tape: Tape) -> None:
     ]
 
 
+def test_what_is_asked_within_a_result_is_open_no_longer_than_its_call(tape: Tape) -> None:
+    asking = {"resultType": "input_required", "inputRequests": {"r": ROOTS}}
+    for identity in (2, 3):
+        ask(tape, identity, "tools/call", {"name": "t"})
+        tape.reply(identity, asking)
+    tape.process("abandoned", id="2")
+    view = view_of(tape)
+    assert [each.id for each in view.peer_requests] == ['"mrtr:3/r"']
+    assert [step.detail for step in view.steps if step.label == "roots/list"] == [
+        "#4, not answered, the call ended",
+        "#6, for tools/call",
+    ]
+    tape.process("abandoned", id="7")  # of a request that nobody knows
+    assert [each.id for each in view_of(tape).peer_requests] == ['"mrtr:3/r"']
+
+
 def test_a_tool_that_asked_something_is_marked(tape: Tape) -> None:
     ask(tape, 2, "tools/list")
     tape.reply(2, {"resultType": "complete", "tools": [{"name": "t"}, {"name": "u"}]})

@@ -245,7 +245,8 @@ async def test_a_call_goes_through_its_rounds_and_stays_one_call() -> None:
 
 
 async def test_refusing_what_is_asked_ends_the_call_and_nothing_else() -> None:
-    async with running(server("stateless", era="modern"), held=("elicitation/create",)) as (connection, _):
+    held = ("elicitation/create",)
+    async with running(server("stateless", era="modern"), held=held) as (connection, sink):
         await connection.ready()
         call = connection.call("tools/call", '{"name":"ask","arguments":{"who":"Ann"}}')
         await until(lambda: connection.inbox)
@@ -254,6 +255,8 @@ async def test_refusing_what_is_asked_ends_the_call_and_nothing_else() -> None:
         assert outcome.how == "refused"
         assert "elicitation/create" in outcome.sentence
         assert not connection.inbox
+        assert not connection.view.peer_requests
+        assert [each["id"] for each in sink.events("abandoned")] == [str(call.number)]
         assert text_of(await connection.request("tools/call", ECHO)) == "hello"
 
 

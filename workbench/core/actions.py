@@ -169,6 +169,12 @@ class Settled(NamedTuple):
     id: str
 
 
+class Abandoned(NamedTuple):
+    """A call ends although its server waits for what it asked in the answer to the request ``id``."""
+
+    id: int
+
+
 class Relisten(NamedTuple):
     """A subscription's stream is gone, and is opened again in ``seconds``; ``attempt`` counts from 1."""
 
@@ -262,6 +268,7 @@ Action = (
     | Abandon
     | Completed
     | Unlistened
+    | Abandoned
     | Progressed
     | PeerRequest
     | PeerCancelled

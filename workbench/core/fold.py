@@ -12,6 +12,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
+from workbench.core.asked_tasks import AskedTasks
 from workbench.core.catalog import Catalog
 from workbench.core.exchanges import Answered, Exchange, GaveUp, Opened, Pairing, Told
 from workbench.core.frame import Channel, Direction, Frame, Kind, Stream
@@ -59,6 +60,7 @@ class ConnectionFold:
         self._logbook = Logbook()
         self._inflight = InFlight()
         self._within = AskedWithin(self._inflight, self._story)
+        self._asked_tasks = AskedTasks(self._inflight, self._peer_story)
         self._levels: OrderedDict[tuple[int, int], str] = OrderedDict()
         self._handshake_done = False
         self._frames = 0
@@ -269,6 +271,8 @@ class ConnectionFold:
             self._catalog.asks(owner.name or "")
 
     def _on_peer_answer(self, frame: Frame, exchange: Exchange, message: Message) -> None:
+        if self._asked_tasks.answered(frame, exchange, message):
+            return
         self._inflight.peer_ended(exchange)
         self._peer_story.answered(frame, exchange, message.kind)
 
@@ -282,6 +286,8 @@ class ConnectionFold:
             if method == "notifications/initialized":
                 self._story.step(frame, "initialized", f"#{frame.seq}")
                 self._used()
+            elif method == "notifications/tasks/status":
+                self._asked_tasks.told(frame, peek(event.message, "params"))
         elif event.how == "token" and event.owner is not None:
             self._inflight.progressed(event.owner, event.message)
         elif method == "notifications/message":
@@ -329,7 +335,9 @@ class ConnectionFold:
         if event.get("event") == "stream" and event.get("state") in ("closed", "lost"):
             stream = event.get("stream")
             self._catalog.stream_ended(stream if isinstance(stream, int) else 0)
-        if event.get("event") == "restart":
+        if event.get("event") == "abandoned":
+            self._within.abandoned(str(event.get("id")))
+        elif event.get("event") == "restart":
             self._handshake_done = False
         elif event.get("event") == "era" and event.get("era") == "modern":
             self._discovered()

@@ -54,6 +54,13 @@ class PeerStory:
         told.answer = frame.seq
         self._story.change(told.step, told.detail, exchange.duration_ns)
 
+    def became(self, exchange: Exchange, word: str, answer: int | None = None) -> None:
+        """What has become of a request that was made a task; ``answer`` is the frame that says so."""
+        told = self._told.get(exchange.id)
+        if told is not None and told.request == exchange.request:
+            told.word, told.answer = word, answer
+            self._story.change(told.step, told.detail)
+
     def answered_by(self, identity: str, by: str) -> None:
         """Take a note that says who answered the request with this id (JSON text)."""
         told = self._told.get(identity)

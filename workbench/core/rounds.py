@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.core.actions import Action, PeerCancelled, PeerRequest, PolicyAnswered, Remarked, Settled
+from workbench.core.actions import (
+    Abandoned,
+    Action,
+    PeerCancelled,
+    PeerRequest,
+    PolicyAnswered,
+    Remarked,
+    Settled,
+)
 from workbench.core.asked import MAX_PEER_REQUESTS, Asked, Error, Open
 from workbench.core.handshake import listed
 from workbench.core.inflight import keep
@@ -25,7 +33,8 @@ from workbench.core.question import Decision, Question, Reply
 
 class Work:
     """One call of ours. ``id`` is its first request's, ``round`` that of the request which is
-    unanswered now (``None`` while the server waits for us), ``count`` counts rounds from 1.
+    unanswered now (``None`` while the server waits for us), ``last`` that of the last one, ``count``
+    counts rounds from 1. ``due`` is whether the server waits for what it asked.
 
     ``params`` is what the caller gave; ``again`` is what goes out next. ``cured`` holds the faults
     that were cured once, so that none is tried twice.
@@ -36,7 +45,9 @@ class Work:
     ) -> None:
         self.id = 0
         self.round: int | None = None
+        self.last = 0
         self.count = 0
+        self.due = False
         self.method = method
         self.params = params
         self.again = params
@@ -52,13 +63,15 @@ class Work:
 
     def sent(self, id: int) -> None:
         """It has gone out under this id."""
-        self.round = id
+        self.round = self.last = id
+        self.due = False
         self.id = self.id or id
         self.count += 1
 
     def asks(self, asked: Asking, seq: int) -> None:
         """The last round was answered with this; the next one is made of it alone."""
         self.seq = seq
+        self.due = bool(asked.inner)
         self.asked = tuple((inner.key, inner.method) for inner in asked.inner)
         self._state, self._answers, self.waiting = asked.state, {}, {}
 
@@ -135,7 +148,7 @@ class Rounds:
             self._asked.open.pop(id, None)
             taken.append(PeerCancelled(id, None, seq))
         work.waiting = {}
-        return taken
+        return [*taken, Abandoned(work.last)] if work.due else taken
 
     # What a result asks
 

@@ -241,6 +241,7 @@ class StatelessConversation(ClientHalf):
         actions = [self._works.known(each) for each in super().lost(why, now, next_step)]
         for work in self._rounds.waiting():
             seconds = 0.0 if now is None else now - work.started
+            work.due = False  # nobody waits any more
             actions += [*self._rounds.end(work, 0), Completed(work.id, Outcome("lost", seconds, why=why))]
         self._listening.all.clear()
         self._discovery.over()

@@ -25,6 +25,7 @@ MAX_RESULTS = 1_000
 
 
 class _Asked(NamedTuple):
+    id: str
     method: str
     name: str | None
     state: Any
@@ -52,7 +53,12 @@ class AskedWithin:
             self._inflight.asked_within(key, asked)
             steps[key] = self._story.step(frame, inner.method, f"#{frame.seq}, for {exchange.method}")
         state = peek(message, "result", "requestState")
-        keep(self._results, frame.seq, _Asked(exchange.method, exchange.name, state, steps), MAX_RESULTS)
+        keep(
+            self._results,
+            frame.seq,
+            _Asked(exchange.id, exchange.method, exchange.name, state, steps),
+            MAX_RESULTS,
+        )
         return bool(steps)
 
     def asked(self, frame: Frame, exchange: Exchange, message: Message) -> None:
@@ -65,8 +71,17 @@ class AskedWithin:
             return
         for seq, each in self._results.items():
             if (each.method, each.name, each.state) == (exchange.method, exchange.name, state):
-                for key, step in each.steps.items():
-                    self._inflight.ended_within(key)
-                    self._story.change(step, f"#{seq}, answered, #{frame.seq}")
-                del self._results[seq]
+                self._ended(seq, f"answered, #{frame.seq}")
                 return
+
+    def abandoned(self, identity: str) -> None:
+        """Nobody answers what was asked in the answer to the last request with this id (JSON text)."""
+        for seq, each in reversed(self._results.items()):
+            if each.id == identity:
+                self._ended(seq, "not answered, the call ended")
+                return
+
+    def _ended(self, seq: int, how: str) -> None:
+        for key, step in self._results.pop(seq).steps.items():
+            self._inflight.ended_within(key)
+            self._story.change(step, f"#{seq}, {how}")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from anyio.abc import TaskGroup
 
 from workbench.core.actions import (
+    Abandoned,
     Action,
     Completed,
     Continued,
@@ -92,6 +93,8 @@ class Dealings:
             self.answered(action.id, 0)
         elif isinstance(action, Late):
             self._late(action)
+        elif isinstance(action, Abandoned):
+            self._tap.process("abandoned", id=str(action.id))
         elif isinstance(action, Unlistened):
             self.subscribed.pop(action.uri, None)
 

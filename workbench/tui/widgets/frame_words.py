@@ -33,6 +33,7 @@ _TOLD = {
     "era": "{era} era, {found}",
     "fallback": "fallback to {to}",
     "unanswered": "no answer to {id}",
+    "abandoned": "what {id} asked for is not given",
 }
 
 
