@@ -247,6 +247,8 @@ def test_a_secret_the_client_sent_is_asked_for_by_its_place_and_then_sent(
     [
         (("--secret", "x"), "N=env:NAME"),
         (("--secret", "1=env:NOT_SET_ANYWHERE"), "NOT_SET_ANYWHERE is not set"),
+        (("--timing", "fast"), "a factor such as 0.1x"),
+        (("--timing", "nan"), "a factor such as 0.1x"),
         (("--compare", "alike"), "a level is one of exact, shape, schema, status"),
         (("--ignore", "content"), "a JSON pointer begins with /"),
         (("--connection", "other"), "has no connection other"),

@@ -189,6 +189,36 @@ def test_what_a_server_may_never_tell_again_holds_nothing_up_for_long() -> None:
     assert told.notes == ["#5 was sent though not all had come that came before it."]
 
 
+def paced(*after: float) -> Tape:
+    """Calls that were each sent so many seconds after the answer before."""
+    tape, now = Tape().hello(), 0
+    for number, seconds in enumerate(after, 2):
+        first = len(tape.frames)
+        tape.c(call(number, f"t{number}")).s(text(number, "x"))
+        now += int(seconds * 1e9)
+        tape.frames[first:] = [frame._replace(mono_ns=now) for frame in tape.frames[first:]]
+    return tape.event(event="stdin_closed")
+
+
+def test_what_the_client_let_pass_is_waited_for_where_that_is_asked() -> None:
+    talk = Talk(paced(3, 4), pace=0.5)
+    assert methods(talk.hello() + talk.wait(0.1)) == ["notifications/initialized"]
+    assert talk.wait(1.3) == []
+    assert methods(talk.wait(0.2)) == ["tools/call"]
+    assert talk.wait(5) == []
+    assert talk.hear(text(2, "x")) == []
+    assert talk.wait(1.9) == []
+    assert methods(talk.wait(0.2)) == ["tools/call"]
+    assert methods(Talk(paced(3)).hello()) == ["notifications/initialized", "tools/call"]
+
+
+def test_nobody_waits_for_a_server_that_has_gone() -> None:
+    talk = Talk(paced(3, 4), pace=1)
+    talk.hello()
+    talk.gone()
+    assert talk.client.over
+
+
 def test_a_request_the_recorded_client_left_open_is_left_open() -> None:
     talk = Talk(Tape().hello().c(call(2, "t")).event(event="stdin_closed"))
     talk.hello()

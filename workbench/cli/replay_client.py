@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -49,6 +50,13 @@ COMPARE, IGNORE = "verify-compare", "verify-ignore"
     help="An answer that takes more than so many times as long as recorded (and 0.25 s more) disagrees.",
 )
 @click.option(
+    "--timing",
+    default="none",
+    metavar="none|recorded|FACTOR",
+    help="Wait before each message as long as the recorded client did, or so many times as long (0.1x); "
+    "without it each goes as soon as what it depends on has come.",
+)
+@click.option(
     "--connection",
     "connections",
     multiple=True,
@@ -72,6 +80,7 @@ def client(
     levels: tuple[str, ...],
     ignores: tuple[str, ...],
     slower: float | None,
+    timing: str,
     connections: tuple[str, ...],
     secrets: tuple[str, ...],
     update: bool,
@@ -103,7 +112,8 @@ def client(
         _must_be_text(whole.path)
     targets = spread(target_line(click.get_current_context()).targets, whole.names)
     given = [*((COMPARE, each) for each in levels), *((IGNORE, each) for each in ignores)]
-    manner = _manner(next(iter(targets.values())), _levels([*whole.rules, *given]), slower, secrets)
+    manner = _manner(next(iter(targets.values())), _levels([*whole.rules, *given]), secrets)
+    manner = manner._replace(slower=slower, pace=pace(timing))
     verifying = Verifying(whole, targets, manner)
     told = anyio.run(verifying.run, record)
     if record is not None:
@@ -160,7 +170,20 @@ def _levels(rules: Sequence[tuple[str, str]]) -> Levels:
     )
 
 
-def _manner(target: Target, levels: Levels, slower: float | None, secrets: Sequence[str]) -> Manner:
+def pace(text: str) -> float:
+    """How many times as long as recorded is waited. Raises ``UsageError``."""
+    if text in ("none", "recorded"):
+        return float(text == "recorded")
+    try:
+        factor = float(text.removesuffix("x"))
+    except ValueError:
+        factor = math.nan
+    if not 0 <= factor < math.inf:
+        raise UsageError(f"--timing is none, recorded or a factor such as 0.1x, not {text}")
+    return factor
+
+
+def _manner(target: Target, levels: Levels, secrets: Sequence[str]) -> Manner:
     from workbench.core.policy import Policy
     from workbench.replay.client import Manner
     from workbench.wire.eras import plain
@@ -173,7 +196,6 @@ def _manner(target: Target, levels: Levels, slower: float | None, secrets: Seque
         start=timeouts.start,
         secrets=dict(map(_secret, secrets)),
         policy=Policy(roots=[plain(root) for root in target.roots], rules=target.rules),
-        slower=slower,
     )
 
 

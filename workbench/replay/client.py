@@ -70,7 +70,8 @@ _LAW, _OWNED, _HOPE = "law", "owned", "hope"
 class Manner(NamedTuple):
     """How to verify. Times are seconds: ``timeout`` without a sign of life, ``maximum`` in all, ``start``
     for the handshake. ``secrets`` are those of the recording, by number; ``policy`` answers what was
-    not recorded; ``slower`` is how many times as long as recorded an answer may take."""
+    not recorded; ``slower`` is how many times as long as recorded an answer may take. The time that the
+    client let pass before it sent something is waited for ``pace`` times."""
 
     levels: Levels = Levels()
     timeout: float = 60.0
@@ -80,6 +81,7 @@ class Manner(NamedTuple):
     secrets: Mapping[str, str] = {}
     policy: Policy | None = None
     slower: float | None = None
+    pace: float = 0.0
 
 
 class MockClient:
@@ -113,6 +115,8 @@ class MockClient:
         #: Turns and questions that wait no longer for what they hoped for.
         self._released: set[object] = set()
         self._last = 0.0
+        #: When the turn that is next had nothing left to wait for but its pause.
+        self._ready: float | None = None
         numbers = [int(each.id) for each in script.requests.values() if each.id.isdecimal()]
         self._fresh = max((number for number in numbers if number < 1 << 50), default=0) + 1000
 
@@ -206,6 +210,8 @@ class MockClient:
         held = self._held()
         if held is not None:
             times.append(self._last + held)
+        if self._ready is not None and not self.over:
+            times.append(self._ready + self._pause(self._turns[self._next]))
         return min(times, default=None)
 
     def tick(self, now: float) -> list[ClientAction]:
@@ -287,11 +293,23 @@ class MockClient:
                     moved = True
             while not self.over and self._waits(self._turns[self._next]) is None:
                 turn = self._turns[self._next]
+                if self._pauses(turn, now):
+                    break
+                self._ready = None
                 self._next += 1
                 actions += self._take_turn(turn, now)
                 moved = True
                 self._last = now
         return actions
+
+    def _pauses(self, turn: Turn, now: float) -> bool:
+        """Whether the time has not passed that the recorded client let pass before a turn."""
+        if self._ready is None:
+            self._ready = now
+        return now < self._ready + self._pause(turn)
+
+    def _pause(self, turn: Turn) -> float:
+        return 0.0 if self._lines[turn.connection].over else turn.pause_ns / 1e9 * self._manner.pace
 
     def _waits(self, turn: Turn) -> str | None:
         """Why a turn waits, ``None`` if it does not."""

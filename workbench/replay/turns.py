@@ -139,10 +139,11 @@ class Query:
 class Turn:
     """A frame of the client half. ``requests`` are the keys of the requests in it, ``cancels`` the one
     that it cancels, ``answers`` the keys of the questions that a batch answers, each with the place
-    of its message. ``needs``, ``queries`` and ``heard`` are what came after the turn before it."""
+    of its message. ``needs``, ``queries`` and ``heard`` are what came after the turn before it, and
+    ``pause_ns`` is how long after the last message of all it went out."""
 
     __slots__ = (
-        *("answers", "body", "cancels", "connection", "heard", "messages", "needs", "queries"),
+        *("answers", "body", "cancels", "connection", "heard", "messages", "needs", "pause_ns", "queries"),
         *("requests", "seq", "what"),
     )
 
@@ -155,6 +156,7 @@ class Turn:
         self.requests: list[int] = []
         self.answers: list[tuple[int, int]] = []
         self.cancels: int | None = None
+        self.pause_ns = 0
         self.needs: tuple[int, ...] = ()
         self.queries: tuple[int, ...] = ()
         self.heard: tuple[tuple[Telling, int], ...] = ()
@@ -245,6 +247,9 @@ class _Builder:
         }
         #: Requests of the stateless era on such streams: closing it cancels them.
         self._leaving: list[Request] = []
+        #: When the last message was seen, and how long before this one (nanoseconds).
+        self._last: int | None = None
+        self._pause = 0
         self._key = 0
         self._requests: dict[tuple[int, int], Request] = {}
         self._queries: dict[tuple[int, int], Query] = {}
@@ -272,6 +277,8 @@ class _Builder:
         if frame.channel is Channel.STDERR or frame.kind not in _SENT:
             return
         self._leave(frame)
+        self._pause = 0 if self._last is None else max(0, frame.mono_ns - self._last)
+        self._last = frame.mono_ns
         if frame.direction is Direction.TO_SERVER:
             self._client(frame)
         elif frame.direction is Direction.TO_CLIENT:
@@ -336,6 +343,8 @@ class _Builder:
 
     def _add(self, turn: Turn) -> None:
         turn.needs, turn.queries = tuple(self._needs), tuple(self._asked)
+        if turn.what in (SEND, CANCEL):
+            turn.pause_ns, self._pause = self._pause, 0
         turn.heard = tuple(self._heard.items())
         if turn.cancels is not None:
             progress: Telling = (turn.connection, "notifications/progress", turn.cancels)
