@@ -21,7 +21,7 @@ from workbench.config import load_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
-DOCUMENTS = ("README.md", "tutorial.md", "how-to.md")
+DOCUMENTS = ("README.md", "tutorial.md", "how-to.md", "replay.md")
 
 #: Lines that are not run, and why.
 NOT_RUN = {
@@ -53,6 +53,9 @@ SAYS = {
     "mcp-workbench sessions keep last forecast": "replays 100 %",
     "mcp-workbench sessions keep last sum": "sessions/sum.jsonl",
     "mcp-workbench sessions list": "demo",
+    "mcp-workbench sessions verify sessions/weather.jsonl": "weather replays 100 %",
+    "mcp-workbench replay client sessions/weather.jsonl -- python -m workbench.demo": "agrees: 30 equal",
+    "mcp-workbench replay report client.json --junit all.xml": "ok: 30 equal",
     "mcp-workbench sessions frames sessions/sum.jsonl": "tools/call calculator_arithmetic",
     "mcp-workbench probe --env API_TOKEN=… -- my-server": "workbench-demo",
 }
