@@ -1,6 +1,6 @@
 """What a server that misbehaves costs the others in the same session.
 
-Ten connections in one session, recorded. Nine are called in turns while the tenth is good, and again
+Ten connections in one session, recorded, over stdio and over streamable HTTP. Nine are called in turns while the tenth is good, and again
 while it floods, hangs, trickles or closes at a stage of its handshake or in a call. The good ones'
 median and 99th percentile are held against the run in which all are good.
 """
@@ -8,10 +8,12 @@ median and 99th percentile are held against the run in which all are good.
 from __future__ import annotations
 
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import anyio
 
@@ -42,34 +44,46 @@ BAD = [
 
 def among_ten() -> Iterator[Figure]:
     for kind, stage in BAD:
-        # Before and after, so that what else the machine does falls on both sides.
-        before, _ = anyio.run(_run, None)
-        with_bad, frames = anyio.run(_run, (kind, stage))
-        after, _ = anyio.run(_run, None)
-        good = before + after
-        name = f"one of ten: {kind} at {stage}"
-        most = max(with_bad)
-        late = "" if most <= LONGEST else " TOO LONG"
-        note = f"longest {most:.1f} ms{late} of {LONGEST:g}, {frames:,} frames of the bad one"
-        yield Figure(
-            f"{name}, median", _median(with_bad), _median(good), "ms", "all good", most=1.2, note=note
-        )
-        yield Figure(f"{name}, p99", _p99(with_bad), _p99(good), "ms", "all good", most=3)
+        bad = [sys.executable, "-m", "tests.servers.misbehaves", kind, stage]
+        yield from _figures(f"one of ten: {kind} at {stage}", _command(BARE), _command(bad))
 
 
-async def _run(bad: tuple[str, str] | None) -> tuple[list[float], int]:
+def among_ten_http() -> Iterator[Figure]:
+    with _running("good") as good:
+        for kind, stage in BAD:
+            with _running(kind, stage) as bad:
+                yield from _figures(f"one of ten, HTTP: {kind} at {stage}", _at(good), _at(bad))
+
+
+def _figures(name: str, good: Target, bad: Target) -> Iterator[Figure]:
+    # Before and after, so that what else the machine does falls on both sides.
+    before, _ = anyio.run(_run, good, good)
+    with_bad, frames = anyio.run(_run, good, bad)
+    after, _ = anyio.run(_run, good, good)
+    if "flood" in name and frames < GOOD * CALLS:
+        raise AssertionError(f"{name}: only {frames} frames came, so nothing was measured")
+    all_good = before + after
+    most = max(with_bad)
+    late = "" if most <= LONGEST else " TOO LONG"
+    note = f"longest {most:.1f} ms{late} of {LONGEST:g}, {frames:,} frames of the bad one"
+    median = statistics.median(with_bad), statistics.median(all_good)
+    yield Figure(f"{name}, median", *median, "ms", "all good", most=1.2, note=note)
+    yield Figure(f"{name}, p99", _p99(with_bad), _p99(all_good), "ms", "all good", most=3)
+
+
+async def _run(good: Target, tenth: Target) -> tuple[list[float], int]:
     """The times (ms) of all calls of the good connections, and how many frames the tenth had."""
     taken: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         async with Session.open(path=f"{folder}/a.db") as session, anyio.create_task_group() as group:
-            good = [session.connect(_target(BARE, f"good-{n}")) for n in range(GOOD)]
-            tenth = session.connect(_target(_misbehaving(*bad) if bad else BARE, "tenth"))
-            group.start_soon(_use, tenth)
-            for connection in good:
+            nine = [session.connect(_named(good, f"good-{n}")) for n in range(GOOD)]
+            last = session.connect(_named(tenth, "tenth"))
+            group.start_soon(_use, last)
+            for connection in nine:
                 await connection.ready()
-            await _turns(good, 5, [])
-            await _turns(good, CALLS, taken)
-            frames = tenth.view.frames
+            await _turns(nine, 5, [])
+            await _turns(nine, CALLS, taken)
+            frames = last.view.frames
             group.cancel_scope.cancel()
     return taken, frames
 
@@ -95,27 +109,33 @@ async def _use(connection: Connection) -> None:
         return
 
 
-def _misbehaving(kind: str, stage: str) -> list[str]:
-    return [sys.executable, "-m", "tests.servers.misbehaves", kind, stage]
+@contextmanager
+def _running(*words: str) -> Iterator[str]:
+    """A server over HTTP; yields its URL."""
+    command = [sys.executable, "-m", "tests.servers.misbehaves_http", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
-def _target(command: list[str], name: str) -> Target:
-    return Target(
-        name=name,
-        command=command[0],
-        args=tuple(command[1:]),
-        cwd=str(ROOT),
-        era="legacy",
-        timeouts=Timeouts(start=60, request=60, shutdown=0.2),
-    )
+def _command(command: list[str]) -> Target:
+    return Target(command=command[0], args=tuple(command[1:]), cwd=str(ROOT))
 
 
-def _median(values: list[float]) -> float:
-    return statistics.median(values)
+def _at(url: str) -> Target:
+    return Target(transport="http", url=url)
+
+
+def _named(target: Target, name: str) -> Target:
+    timeouts = Timeouts(start=60, request=60, shutdown=0.2)
+    return target.model_copy(update={"name": name, "era": "legacy", "timeouts": timeouts})
 
 
 def _p99(values: list[float]) -> float:
     return sorted(values)[int(len(values) * 0.99)]
 
 
-BENCHES = (among_ten,)
+BENCHES = (among_ten, among_ten_http)

@@ -61,4 +61,5 @@ def main() -> None:
         out.flush()
 
 
-main()
+if __name__ == "__main__":
+    main()

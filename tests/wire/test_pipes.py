@@ -15,6 +15,7 @@ from workbench.core.jsonrpc import Decoded
 from workbench.wire.outbox import Outbox
 from workbench.wire.pipes import CHUNK, read_lines
 from workbench.wire.tap import Tap
+from workbench.wire.turns import Turn
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ async def test_a_line_beyond_the_bound_comes_in_pieces_and_nothing_of_it_is_lost
     got: list[tuple[bytes, Ending]] = []
     assert os.write(writing, body) == len(body)
     os.close(writing)
-    await read_lines(reading, lambda line, ending: got.append((line, ending)), lambda: True, longest=70_000)
+    await read_lines(reading, lambda line, ending: got.append((line, ending)), lambda: True, 70_000, Turn())
     assert got == [(b"a" * 50_000, Ending.LF), (b"short", Ending.LF), (b"b" * 10, Ending.NONE)]
 
     reading, writing = os.pipe()
@@ -48,7 +49,12 @@ async def test_a_line_beyond_the_bound_comes_in_pieces_and_nothing_of_it_is_lost
     got.clear()
     async with anyio.create_task_group() as group:
         group.start_soon(
-            read_lines, reading, lambda line, ending: got.append((line, ending)), lambda: True, 100_000
+            read_lines,
+            reading,
+            lambda line, ending: got.append((line, ending)),
+            lambda: True,
+            100_000,
+            Turn(),
         )
         for _ in range(10):
             await anyio.to_thread.run_sync(os.write, writing, b"c" * CHUNK)
@@ -67,9 +73,13 @@ async def test_lines_are_written_in_order_though_the_pipe_is_smaller_than_they_a
     outbox = Outbox(writing, lambda count, why: pytest.fail(f"{count} {why}"))
     lines = [bytes([65 + number]) * 200_000 for number in range(5)]
     got: list[bytes] = []
+
+    def take(line: bytes, _: Ending) -> None:
+        got.append(line)
+
     async with anyio.create_task_group() as group:
         group.start_soon(outbox.run)
-        group.start_soon(read_lines, reading, lambda line, _: got.append(line), lambda: True, 1 << 30)
+        group.start_soon(read_lines, reading, take, lambda: True, 1 << 30, Turn())
         for line in lines:
             outbox.add(line + b"\n")
         await outbox.close(10)

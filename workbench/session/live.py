@@ -25,6 +25,7 @@ from workbench.store.reader import Reader
 from workbench.store.recorder import PRODUCT, SYSTEM, Recorder
 from workbench.wire.connection import Connection
 from workbench.wire.eras import Verdicts
+from workbench.wire.turns import Turns
 
 #: What closing takes beyond the servers' own shutdown timeouts, at most (seconds).
 CLOSING = 8.0
@@ -53,6 +54,7 @@ class Session:
         self._announcer = announcer
         self._rules: tuple[Rule, ...] = ()
         self._verdicts: Verdicts = {}
+        self._turns = Turns()
         self._group: TaskGroup | None = None
         self._signal = 0
 
@@ -211,6 +213,7 @@ class Session:
             held=self.held,
             listing=listing,
             verdicts=self._verdicts,
+            turns=self._turns,
         )
         self.connections[number] = connection
         self._group.start_soon(connection.run, name=f"connection {name}")

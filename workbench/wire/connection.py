@@ -35,6 +35,7 @@ from workbench.wire.life import Life
 from workbench.wire.listings import Listings, read_all
 from workbench.wire.owner import Owner, agreed, ended
 from workbench.wire.tasks import Tasks
+from workbench.wire.turns import Turn, Turns
 
 
 class Connection:
@@ -42,7 +43,7 @@ class Connection:
 
     ``listings`` are the lists being read, ``listing`` whether that happens without being asked.
     ``successor`` is the connection that took this one's place. ``verdicts`` are the eras that were
-    found by the connections of a session.
+    found by the connections of a session, ``turns`` what its loop is shared by.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Connection:
         listing: bool = True,
         clock: Clock | None = None,
         verdicts: Verdicts | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self.target = target
         self.number = number
@@ -74,7 +76,7 @@ class Connection:
         self.listing = listing
         self._owner = owner
         eras = Eras(target, client_info, policy, self.fold.schema_of, verdicts)
-        self._life = Life(target, sink, self.fold, eras, self.listings, self._tell, clock)
+        self._life = Life(target, sink, self.fold, eras, self.listings, self._tell, Turn(turns), clock)
         self._life.on_ready = self._on_ready
         self._life.on_notified = self._on_notified
         self._life.on_end = self._on_end

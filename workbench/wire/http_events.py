@@ -16,6 +16,7 @@ from workbench.core.jsonrpc import Decoded
 from workbench.core.sse import ServerEvent, SseParser
 from workbench.wire.http_exchange import Answer
 from workbench.wire.tap import Tap
+from workbench.wire.turns import take_all
 
 #: How long is waited before a stream is asked for again, if the server does not say (seconds).
 WAIT = 1.0
@@ -52,10 +53,13 @@ class Reading:
     async def read(self, answer: Answer) -> None:
         """Read to the end. Raises ``HttpFailed`` when it breaks off; what was there is taken."""
         parser = SseParser()
+
+        def take(event: ServerEvent) -> None:
+            self._on_event(event, answer.stream)
+
         try:
             async for chunk in answer.chunks():
-                for event in parser.feed(chunk):
-                    self._on_event(event, answer.stream)
+                await take_all(parser.feed(chunk), take, self._tap.turn)
         finally:
             for event in parser.end():
                 self._on_event(event, answer.stream)

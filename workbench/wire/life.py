@@ -40,8 +40,12 @@ from workbench.wire.sightings import Sightings
 from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
+from workbench.wire.turns import Turn
 
 _LOG = logging.getLogger(__name__)
+
+#: What is sent because the server asked, and not because we did.
+_ANSWERED = ("policy", "rule")
 
 
 class Life:
@@ -61,6 +65,7 @@ class Life:
         eras: Eras,
         listings: Listings,
         changed: Callable[[str, int], None],
+        turn: Turn,
         clock: Clock | None = None,
     ) -> None:
         self.settled = anyio.Event()
@@ -71,7 +76,7 @@ class Life:
         self.on_notified: Callable[[str], None] = lambda _: None
         self.on_end: Callable[[], None] = lambda: None
         self.publisher = Publisher(fold, lambda seq: changed("connection", seq), sink)
-        self._tap = Tap(sink, fold.view.number, self._seen, clock, self._seen_stream)
+        self._tap = Tap(sink, fold.view.number, self._seen, clock, self._seen_stream, turn)
         self.dealings = Dealings(self._tap, changed)
         self._target = target
         self.conversation: Either = eras.first()
@@ -135,6 +140,8 @@ class Life:
         if self._transport is not None:
             if action.about == "probe":
                 self._tap.note("probe", id=action.id)
+            if action.id is not None and not action.about.startswith(_ANSWERED):
+                self._tap.turn.asked()
             self.dealings.sent(action, self._transport.send(action))
 
     async def _converse(self) -> bool:
@@ -282,6 +289,7 @@ class Life:
             # The end of a process speaks for itself; nothing tells that of another transport.
             self._tap.process("closed")
         self._transport = None
+        self._tap.turn.gone()
         self._listings.stop()
         self.dealings.forget(self.publisher.last_seq)
         self.publisher.publish()

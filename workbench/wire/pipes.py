@@ -14,6 +14,7 @@ from anyio.lowlevel import checkpoint
 
 from workbench.core.frame import Ending
 from workbench.core.lines import LineSplitter
+from workbench.wire.turns import Turn, take_all
 
 #: What is read at once. It is also what a Linux pipe holds.
 CHUNK = 64 * 1024
@@ -42,6 +43,7 @@ async def read_lines(
     take: TakeLine,
     has_room: Callable[[], bool],
     longest: int,
+    turn: Turn,
     heard: Callable[[], None] = lambda: None,
 ) -> None:
     """Give every line of a pipe to ``take``, until the pipe ends. ``heard`` is called for whatever
@@ -51,6 +53,10 @@ async def read_lines(
     that never ends its line cannot take all memory. Reading pauses while there is no room.
     """
     splitter = LineSplitter()
+
+    def take_line(line: bytes) -> None:
+        take(line, Ending.LF)
+
     while True:
         while not has_room():
             await anyio.sleep(_ROOM)
@@ -58,8 +64,7 @@ async def read_lines(
         if not chunk:
             break
         heard()
-        for line in splitter.feed(chunk):
-            take(line, Ending.LF)
+        await take_all(splitter.feed(chunk), take_line, turn)
         if splitter.pending > longest:
             take(splitter.end() or b"", Ending.NONE)
     rest = splitter.end()

@@ -23,6 +23,7 @@ from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import GET, HttpSession
 from workbench.wire.sse_endpoint import endpoint_of
 from workbench.wire.tap import Tap
+from workbench.wire.turns import take_all
 
 #: How long the server has to open the stream and name the endpoint, and how long when it is only
 #: asked whether this is what it speaks (seconds).
@@ -135,10 +136,13 @@ class EndpointStream:
 
     async def _read(self, answer: Answer, first: bool) -> None:
         parser = SseParser()
+
+        def take(event: ServerEvent) -> None:
+            self._on_event(event, answer, first)
+
         try:
             async for chunk in answer.chunks():
-                for event in parser.feed(chunk):
-                    self._on_event(event, answer, first)
+                await take_all(parser.feed(chunk), take, self._tap.turn)
                 if self._trouble is not None:
                     return
         finally:

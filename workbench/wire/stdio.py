@@ -137,7 +137,7 @@ class StdioTransport:
         def take(line: bytes, ending: Ending) -> None:
             self._peer.received(*self._tap.message(Direction.TO_CLIENT, line, ending))
 
-        await read_lines(self._child.stdout, take, self._has_room, LONGEST_LINE, self._heard)
+        await read_lines(self._child.stdout, take, self._has_room, LONGEST_LINE, self._tap.turn, self._heard)
         self._tap.process("stdout_closed")
         self._read["stdout"].set()
 
@@ -145,7 +145,8 @@ class StdioTransport:
         def take(line: bytes, ending: Ending) -> None:
             self._tap.stderr(line, ending)
 
-        await read_lines(self._child.stderr, take, self._tap.sink.has_room, LONGEST_STDERR, self._heard)
+        room, turn = self._tap.sink.has_room, self._tap.turn
+        await read_lines(self._child.stderr, take, room, LONGEST_STDERR, turn, self._heard)
         self._read["stderr"].set()
 
     def _heard(self) -> None:

@@ -26,6 +26,7 @@ from workbench.core.frame import (
 )
 from workbench.core.jsonrpc import Decoded, decode, dumps
 from workbench.core.methods import name_of
+from workbench.wire.turns import Turn
 
 
 class SystemClock:
@@ -46,7 +47,7 @@ class Tap:
     """The one place of a connection at which frames come to be.
 
     Every method returns the frame's ``seq``. All units are handed over whole, so the sink's
-    ticket is the number the frame gets.
+    ticket is the number the frame gets. ``turn`` is for whoever works through what comes.
     """
 
     def __init__(
@@ -56,8 +57,10 @@ class Tap:
         observe: Observer | None = None,
         clock: Clock | None = None,
         observe_stream: Callable[[Stream], None] | None = None,
+        turn: Turn | None = None,
     ) -> None:
         self.sink = sink
+        self.turn = turn or Turn()
         self.connection = connection
         self._observe = observe
         self._observe_stream = observe_stream
