@@ -9,8 +9,9 @@ import pytest
 
 from tests.replay.build import Tape, call, note, progress, request, result, text
 from workbench.replay.actions import Connect, Leave, Write
-from workbench.replay.client import Manner, MockClient
-from workbench.replay.turns import build
+from workbench.replay.client import MockClient
+from workbench.replay.client_script import build
+from workbench.replay.manner import Manner
 from workbench.replay.verification import (
     CHANGED,
     EQUAL,

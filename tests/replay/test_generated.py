@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from tests.replay.build import Tape, note, progress, request, result
 from workbench.replay.actions import Connect, Exit, Leave, Send, Write
 from workbench.replay.client import MockClient
+from workbench.replay.client_script import build
 from workbench.replay.report import STOPS, Report
 from workbench.replay.script import build as build_server
 from workbench.replay.selfcheck import selfcheck
 from workbench.replay.server import MockServer
-from workbench.replay.turns import build
 from workbench.replay.verification import Verification
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

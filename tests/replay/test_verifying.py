@@ -17,7 +17,7 @@ from tests.servers.makes_things_up import TOKEN
 from tests.servers.targets import ROOT
 from workbench.config import Target
 from workbench.core.frame import Channel, Direction, Kind
-from workbench.replay.client import Manner
+from workbench.replay.manner import Manner
 from workbench.replay.verification import CHANGED, ERROR_NOW, EXTRA, MISSING, SLOWER, Verification
 from workbench.session import Session
 

@@ -17,7 +17,7 @@ from tests.servers.targets import ROOT
 from tests.wire.http_peers import served
 from workbench.config import Target
 from workbench.core.rules import rule_from
-from workbench.replay.client import Manner
+from workbench.replay.manner import Manner
 from workbench.session import Session
 
 ANSWERS = (

@@ -13,7 +13,7 @@ from workbench.config import Target, Timeouts
 from workbench.core.actions import Outcome
 from workbench.core.jsonrpc import dumps
 from workbench.core.rules import rule_from
-from workbench.replay.client import Manner
+from workbench.replay.manner import Manner
 from workbench.replay.verification import Verification
 from workbench.session import Session
 from workbench.session.verifying import Verifying

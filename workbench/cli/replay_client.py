@@ -18,8 +18,8 @@ from workbench.errors import EXIT_MISMATCH, EXIT_OK, ConnectionFailed, Recording
 
 if TYPE_CHECKING:
     from workbench.config import Target
-    from workbench.replay.client import Manner
     from workbench.replay.levels import Levels
+    from workbench.replay.manner import Manner
 
 
 #: Kinds of rules that are kept with a recording for those who verify with it.
@@ -185,7 +185,7 @@ def pace(text: str) -> float:
 
 def _manner(target: Target, levels: Levels, secrets: Sequence[str]) -> Manner:
     from workbench.core.policy import Policy
-    from workbench.replay.client import Manner
+    from workbench.replay.manner import Manner
     from workbench.wire.eras import plain
 
     timeouts = target.timeouts

@@ -15,9 +15,7 @@ Nothing here raises for what a server does.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench.core import jsonrpc
 from workbench.core.frame import ANSWERS, Kind, Span
@@ -25,18 +23,18 @@ from workbench.core.jsonrpc import Decoded, Message
 from workbench.core.mrtr import INPUT_REQUIRED, MAX_ROUNDS, result_type
 from workbench.core.peek import peek
 from workbench.core.policy import Policy
-from workbench.core.question import Question, Reply
 from workbench.core.redact import Redactor
 from workbench.replay import identity
 from workbench.replay.actions import ClientAction, Connect, Leave, Write
 from workbench.replay.correlate import Correlations
+from workbench.replay.hoping import HOPE, OWNED, Hoping
 from workbench.replay.judging import Judge
-from workbench.replay.levels import Levels
 from workbench.replay.lines import Answering, Line, Run
+from workbench.replay.manner import Manner
 from workbench.replay.pages import ends_before, further_page, settle
-from workbench.replay.reading import params_of, read
+from workbench.replay.questions import Questions
+from workbench.replay.reading import read
 from workbench.replay.rounds import Round, further, next_round
-from workbench.replay.spans import items
 from workbench.replay.turns import (
     CANCEL,
     CANCELLED,
@@ -45,43 +43,18 @@ from workbench.replay.turns import (
     OPEN,
     TELLING,
     ClientScript,
-    Query,
     Request,
     Telling,
     Turn,
 )
 from workbench.replay.veil import Veil
-from workbench.replay.verification import CHANGED, EXTRA, MISSING, Compared, Questioned, Verification
-
-#: How long a server may say nothing before what it asked or told when it was recorded is waited for no
-#: more (seconds).
-SILENCE = 2.0
+from workbench.replay.verification import MISSING, Compared, Questioned, Verification
 
 #: How long between two polls of a task where the server does not say, and at most (seconds).
 POLL, LONGEST_POLL = 0.5, 10.0
 
 #: Statuses after which a task stays as it is ("Tasks", 2025-11-25).
 _FINAL = frozenset(("completed", "failed", "cancelled"))
-
-#: Why a turn does not go out yet: an answer, something that an open request may bring, something else.
-_LAW, _OWNED, _HOPE = "law", "owned", "hope"
-
-
-class Manner(NamedTuple):
-    """How to verify. Times are seconds: ``timeout`` without a sign of life, ``maximum`` in all, ``start``
-    for the handshake. ``secrets`` are those of the recording, by number; ``policy`` answers what was
-    not recorded; ``slower`` is how many times as long as recorded an answer may take. The time that the
-    client let pass before it sent something is waited for ``pace`` times."""
-
-    levels: Levels = Levels()
-    timeout: float = 60.0
-    maximum: float = 600.0
-    start: float = 60.0
-    silence: float = SILENCE
-    secrets: Mapping[str, str] = {}
-    policy: Policy | None = None
-    slower: float | None = None
-    pace: float = 0.0
 
 
 class MockClient:
@@ -97,7 +70,6 @@ class MockClient:
     ) -> None:
         self._script = script
         self._manner = manner = manner or Manner()
-        self._policy = manner.policy or Policy()
         self._told = Verification(recording, script)
         self.correlations = Correlations(script, unused=False)
         self.veil = Veil(redactor or Redactor(), manner.secrets)
@@ -106,14 +78,16 @@ class MockClient:
         self._runs = {key: Run(request) for key, request in script.requests.items()}
         self._turns = script.turns
         self._next = 0
-        self._answering: list[Answering] = []
-        self._unasked: dict[tuple[int, str], deque[Query]] = {}
-        for query in script.queries.values():
-            self._unasked.setdefault((query.connection, query.method), deque()).append(query)
-        self._asked: set[int] = set()
-        self._heard: dict[Telling, int] = {}
-        #: Turns and questions that wait no longer for what they hoped for.
-        self._released: set[object] = set()
+        self._questions = Questions(
+            script,
+            self._runs,
+            self._judge,
+            self.correlations,
+            self.veil,
+            manner.policy or Policy(),
+            self._told,
+        )
+        self._hoping = Hoping(script, self._runs, self._lines, self._questions.asked)
         self._last = 0.0
         #: When the turn that is next had nothing left to wait for but its pause.
         self._ready: float | None = None
@@ -170,7 +144,7 @@ class MockClient:
             self._told.note("The server sent a line that is no message; it was passed over.")
         for message in decoded.messages:
             if message.kind is Kind.REQUEST:
-                actions += self._on_query(line, message, seq)
+                actions += self._questions.take(line, message, seq)
             elif message.kind in ANSWERS:
                 single = body if len(decoded.messages) == 1 else b""
                 actions += self._on_answer(line, message, single, seq, answers, now)
@@ -199,7 +173,7 @@ class MockClient:
             for run in line.waiting():
                 run.gone = True
                 self._end(run, now, why)
-            self._answering = [each for each in self._answering if each.query.connection != connection]
+            self._questions.left(connection)
         return self._go_on(now)
 
     # Time
@@ -252,28 +226,23 @@ class MockClient:
     def _held(self) -> float | None:
         """How long it must be silent (seconds) before something is let go that waits in hope."""
         waits = [self._waits(self._turns[self._next])] if not self.over else []
-        waits += [self._answer_waits(each) for each in self._answering]
-        if _HOPE in waits:
+        waits += [self._answer_waits(each) for each in self._questions.answering]
+        if HOPE in waits:
             return self._manner.silence
-        return self._manner.timeout if _OWNED in waits else None
+        return self._manner.timeout if OWNED in waits else None
 
     def _release(self) -> list[ClientAction]:
         """The server is silent: wait no longer for what it may never ask or tell."""
         actions: list[ClientAction] = []
-        for each in list(self._answering):
+        for each in list(self._questions.answering):
             if self._answer_waits(each) is None:
                 continue
             if each.query.answer is None or not each.query.answer[0]:
-                self._answering.remove(each)
-                self._told.note(
-                    f"#{each.query.seq} {each.query.method} had no answer when it was recorded; "
-                    "it was declined because the server waits for one."
-                )
-                actions.append(self._reply(each.line, each.id, each.message)[0])
-            self._released.add(each.query.key)
-        if not self.over and self._waits(self._turns[self._next]) in (_HOPE, _OWNED):
+                actions.append(self._questions.decline(each))
+            self._hoping.release(each.query.key)
+        if not self.over and self._waits(self._turns[self._next]) in (HOPE, OWNED):
             turn = self._turns[self._next]
-            self._released.add(turn)
+            self._hoping.release(turn)
             if turn.what != CLOSE:
                 self._told.note(f"#{turn.seq} was sent though not all had come that came before it.")
         return actions
@@ -286,10 +255,9 @@ class MockClient:
         moved = True
         while moved:
             moved = False
-            for each in list(self._answering):
+            for each in list(self._questions.answering):
                 if self._answer_waits(each) is None:
-                    self._answering.remove(each)
-                    actions += self._answer(each)
+                    actions += self._questions.answer(each)
                     moved = True
             while not self.over and self._waits(self._turns[self._next]) is None:
                 turn = self._turns[self._next]
@@ -312,39 +280,10 @@ class MockClient:
         return 0.0 if self._lines[turn.connection].over else turn.pause_ns / 1e9 * self._manner.pace
 
     def _waits(self, turn: Turn) -> str | None:
-        """Why a turn waits, ``None`` if it does not."""
-        line = self._lines[turn.connection]
-        if line.over:
-            return None
-        if any(not self._runs[key].done for key in turn.needs):
-            return _LAW
-        if turn.what not in (OPEN, CLOSE) and not line.opened:
-            return _LAW
-        if turn.what == CLOSE and any(run.request.ends != LEFT for run in line.waiting()):
-            return _LAW
-        if turn in self._released:
-            return None
-        hopes = [*map(self._hoped_for, turn.queries), *(self._hoped_to_hear(*each) for each in turn.heard)]
-        if turn.what == CLOSE and any(each.line is line for each in self._answering):
-            hopes.append(_HOPE)
-        return _HOPE if _HOPE in hopes else _OWNED if _OWNED in hopes else None
+        return self._hoping.of_turn(turn, self._questions.answering)
 
-    def _hoped_for(self, key: int) -> str | None:
-        query = self._script.queries[key]
-        if key in self._asked or self._lines[query.connection].over:
-            return None
-        return self._may_come(query.owner)
-
-    def _hoped_to_hear(self, telling: Telling, count: int) -> str | None:
-        connection, _, owner = telling
-        if self._heard.get(telling, 0) >= count or self._lines[connection].over:
-            return None
-        return self._may_come(owner or None)
-
-    def _may_come(self, owner: int | None) -> str | None:
-        if owner is None:
-            return _HOPE
-        return None if self._runs[owner].done else _OWNED
+    def _answer_waits(self, each: Answering) -> str | None:
+        return self._hoping.of_answer(each, self._next, over=self.over)
 
     def _take_turn(self, turn: Turn, now: float) -> list[ClientAction]:
         line = self._lines[turn.connection]
@@ -388,7 +327,7 @@ class MockClient:
                 self._skip(turn, now, "The list had ended before this page.")
                 return []
         for key, place in reversed(turn.answers):
-            body = self._in_batch(body, place, key)
+            body = self._questions.in_batch(body, place, key)
         written = self._written(turn, body)
         if not written:
             self._skip(turn, now, "It was not sent: a secret in it is not known.")
@@ -396,16 +335,6 @@ class MockClient:
             run.begin(run.request.id, now, written[0].body)
             line.expect(run)
         return [*written]
-
-    def _in_batch(self, body: bytes, place: int, key: int) -> bytes:
-        """A batch with the live id in the answer to a question."""
-        each = next((each for each in self._answering if each.query.key == key), None)
-        spans = items(body)
-        if each is None or place >= len(spans):
-            return body
-        self._answering.remove(each)
-        start, end = spans[place]
-        return body[:start] + identity.put(body[start:end], identity.ID, each.id) + body[end:]
 
     def _written(self, turn: Turn, body: bytes, cancels: str | None = None) -> list[Write]:
         filled = self.veil.filled(self.correlations.applied(body))
@@ -472,7 +401,9 @@ class MockClient:
         if run.rounds >= MAX_ROUNDS:
             return None
         run.rounds += 1
-        found = next_round(run.sent, message, run.id, lambda asked: self._decide(line, asked, run.seq))
+        found = next_round(
+            run.sent, message, run.id, lambda asked: self._questions.decide(line, asked, run.seq)
+        )
         return None if found is None else self._again(line, run, found)
 
     def _again(self, line: Line, run: Run, body: bytes) -> list[ClientAction]:
@@ -490,13 +421,15 @@ class MockClient:
             return None
 
         def missing(method: str) -> None:
-            self._told.questions.append(
-                Questioned(MISSING, line.connection, before.request.answer_seq or 0, method)
-            )
+            self._told.question(Questioned(MISSING, line.connection, before.request.answer_seq or 0, method))
 
         asked = Round(recorded, before.live, before.id)
         return further(
-            body, asked, self._judge.asks_alike, lambda each: self._decide(line, each, before.seq), missing
+            body,
+            asked,
+            self._judge.asks_alike,
+            lambda each: self._questions.decide(line, each, before.seq),
+            missing,
         )
 
     def _learn(self, line: Line, run: Run, message: Message, now: float) -> None:
@@ -524,102 +457,7 @@ class MockClient:
         for run in line.waiting():
             self._end(run, now, line.why)
 
-    # Questions
-
-    def _on_query(self, line: Line, message: Message, seq: int) -> list[ClientAction]:
-        id = message.id or "null"
-        if message.method == "ping":
-            return [Write(line.connection, jsonrpc.result(id, "{}"))]
-        query = self._same_query(line, message)
-        if query is None:
-            action, how = self._reply(line, id, message)
-            self._extra(line, message.method or "", seq, how)
-            return [action]
-        self._asked.add(query.key)
-        self.correlations.learn(query.seq, query.params, params_of(message))
-        self._answering.append(Answering(query, line, id, message))
-        return []
-
-    def _same_query(self, line: Line, message: Message) -> Query | None:
-        """The first recorded question that asks the same and has not been asked, else one that asks it
-        in other words, while the request it belongs to is open."""
-        waiting = self._unasked.get((line.connection, message.method or ""), deque())
-        params = params_of(message)
-        for query in waiting:
-            if self._judge.asks_alike(query.method, query.params, params):
-                waiting.remove(query)
-                return query
-        for query in waiting:
-            if self._is_open(query) and self._judge.asks_in_shape(query.method, query.params, params):
-                waiting.remove(query)
-                found = self._judge.asks_otherwise(query.method, query.params, params)
-                self._told.questions.append(
-                    Questioned(CHANGED, line.connection, query.seq, query.method, "", found)
-                )
-                return query
-        return None
-
-    def _is_open(self, query: Query) -> bool:
-        """Whether the request that a question belonged to waits for its answer."""
-        owner = None if query.owner is None else self._runs[query.owner]
-        return owner is None or (owner.began >= 0 and not owner.done)
-
-    def _reply(self, line: Line, id: str, message: Message) -> tuple[Write, str]:
-        """What is answered where nobody is there, and in a word."""
-        reply = self._decide_at_once(line, message)
-        if reply.result is not None:
-            return Write(line.connection, jsonrpc.result(id, reply.result)), reply.by
-        return Write(line.connection, jsonrpc.error(id, reply.code, reply.message, reply.data)), reply.by
-
-    def _decide(self, line: Line, message: Message, seq: int) -> Reply:
-        """The same for what a result asks, which is told too."""
-        reply = self._decide_at_once(line, message)
-        self._extra(line, message.method or "", seq, reply.by)
-        return reply
-
-    def _decide_at_once(self, line: Line, message: Message) -> Reply:
-        question = Question(message.method or "", params_of(message), line.tool_names)
-        reply = self._policy.decide(question, self._script.offered.get(line.connection, {})).reply
-        return reply or Reply("declined", None, -32601, f"Method not found: {message.method}")
-
-    def _extra(self, line: Line, method: str, seq: int, how: str) -> None:
-        self._told.questions.append(Questioned(EXTRA, line.connection, seq, method, how))
-
-    def _answer_waits(self, each: Answering) -> str | None:
-        """Why the answer to a question waits, ``None`` if it does not."""
-        query = each.query
-        if query.key in self._released:
-            return None
-        if query.answer is None or (not query.answer[0] and self._next < len(self._turns)):
-            return _HOPE
-        if any(not self._runs[key].done for key in query.needs) or self._next < query.turns:
-            return _HOPE
-        hopes = [self._hoped_to_hear(*heard) for heard in query.heard]
-        return _HOPE if any(hopes) else None
-
-    def _answer(self, each: Answering) -> list[ClientAction]:
-        """The recorded progress and answer, under the live token and id."""
-        query = each.query
-        actions: list[ClientAction] = []
-        token = peek(each.message, "params", "_meta", "progressToken")
-        for body, seq in query.notes if token is not None else ():
-            put = identity.put(body, identity.TOKEN, jsonrpc.id_text(token))
-            actions += self._filled(each, put, seq)
-        if query.answer is not None and query.answer[0]:
-            put = identity.put(query.answer[0], identity.ID, each.id)
-            actions += self._filled(each, put, query.answer[1])
-        return actions
-
-    def _filled(self, each: Answering, body: bytes, seq: int) -> list[ClientAction]:
-        filled = self.veil.filled(self.correlations.applied(body))
-        if filled is not None:
-            return [Write(each.line.connection, filled, seq)]
-        self._told.note(f"#{seq} was not sent as recorded: a secret in it is not known.")
-        return (
-            [self._reply(each.line, each.id, each.message)[0]]
-            if seq == (each.query.answer or (b"", 0))[1]
-            else []
-        )
+    # The rest
 
     def _on_notification(self, line: Line, message: Message, now: float) -> None:
         method = message.method or ""
@@ -633,12 +471,11 @@ class MockClient:
             telling = (line.connection, method, run.request.key)
         elif method == "notifications/cancelled":
             named = peek(message, "params", "requestId")
-            id = None if named is None else jsonrpc.id_text(named)
-            self._answering = [each for each in self._answering if each.line is not line or each.id != id]
+            self._questions.taken_back(line, None if named is None else jsonrpc.id_text(named))
             return
         elif method not in TELLING:
             return
-        self._heard[telling] = self._heard.get(telling, 0) + 1
+        self._hoping.told(telling)
 
     # The outcome
 
@@ -650,7 +487,9 @@ class MockClient:
         """A live answer as the recording would hold it: under the recorded id, with the values it knows
         by their recorded names and without secrets; where placeholders stand in it, and its size on
         the wire. ``taken`` is the highest number of a placeholder in the recording."""
-        body = identity.put(self.correlations.recorded(each.body), identity.ID, each.request.id)
+        # Between tokens of JSON a line end is as good as a blank, and a recording over lines has none.
+        live = each.body.strip().replace(b"\r", b" ").replace(b"\n", b" ")
+        body = identity.put(self.correlations.recorded(live), identity.ID, each.request.id)
         return *self.veil.stored(body, taken), len(body)
 
     def schema(self, connection: int, tool: str) -> Any:
@@ -668,8 +507,8 @@ class MockClient:
         told.followed = self.correlations.followed
         asked = {(each.verdict, each.seq) for each in told.questions}
         for query in self._script.queries.values():
-            if query.key not in self._asked and (MISSING, query.seq) not in asked:
-                told.questions.append(Questioned(MISSING, query.connection, query.seq, query.method))
+            if query.key not in self._questions.asked and (MISSING, query.seq) not in asked:
+                told.question(Questioned(MISSING, query.connection, query.seq, query.method))
         return told
 
     def _settle_pages(self) -> None:

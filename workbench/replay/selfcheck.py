@@ -17,11 +17,11 @@ from workbench.core.frame import Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import decode
 from workbench.replay.actions import Action, ClientAction, Connect, Exit, Leave, Send, Stderr, Write
 from workbench.replay.client import MockClient
+from workbench.replay.client_script import build as build_client
 from workbench.replay.proper import proper
 from workbench.replay.report import STOPS, Report, sentence
 from workbench.replay.script import build as build_server
 from workbench.replay.server import MockServer
-from workbench.replay.turns import build as build_client
 from workbench.replay.verification import AGREE, Compared, lines_of
 
 #: Problems beyond this are counted, not listed.

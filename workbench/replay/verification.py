@@ -117,6 +117,7 @@ class Verification:
         self.script = script
         self.compared: list[Compared] = []
         self.questions: list[Questioned] = []
+        self.more_questions = 0
         self.followed: list[dict[str, Any]] = []
         self._notes: dict[str, None] = {}
 
@@ -128,6 +129,13 @@ class Verification:
         """Add a sentence, once however often it is said."""
         if len(self._notes) < MAX_LISTED:
             self._notes[text] = None
+
+    def question(self, question: Questioned) -> None:
+        """Add a question that differs; those beyond ``MAX_LISTED`` are counted."""
+        if len(self.questions) < MAX_LISTED:
+            self.questions.append(question)
+        else:
+            self.more_questions += 1
 
     @property
     def agrees(self) -> bool:
@@ -147,7 +155,7 @@ class Verification:
     def sentence(self) -> str:
         """The whole in a line."""
         told = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        asked = len(self.questions)
+        asked = len(self.questions) + self.more_questions
         if asked:
             told += (
                 f"; {asked} question{'s' if asked > 1 else ''} of the server differ{'' if asked > 1 else 's'}"
@@ -161,7 +169,7 @@ class Verification:
             "verdict": "ok" if self.agrees else "mismatch",
             "counts": self.counts,
             "exchanges": [each.value() for each in self.compared],
-            "questions": [each.value() for each in self.questions[:MAX_LISTED]],
+            "questions": [each.value() for each in self.questions],
             "correlations": self.followed[:MAX_LISTED],
             "notes": self.notes,
         }

@@ -15,8 +15,9 @@ from workbench.core.frame import Frame, Stream, StreamSink, Unit
 from workbench.core.jsonrpc import Decoded
 from workbench.core.redact import Redactor
 from workbench.errors import UsageError
-from workbench.replay.client import Manner, MockClient
-from workbench.replay.turns import build
+from workbench.replay.client import MockClient
+from workbench.replay.client_script import build
+from workbench.replay.manner import Manner
 from workbench.replay.veil import needed
 from workbench.replay.verification import Verification
 from workbench.store.recorder import Recorder
