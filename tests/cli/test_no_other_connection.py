@@ -26,6 +26,14 @@ ELSEWHERE = "http://elsewhere.invalid:8081"
 
 def tempting(asked: Asked) -> bytes:
     """Results full of URLs."""
+    if asked.method == "server/discover":
+        capabilities = {"tools": {}, "extensions": {"elsewhere.invalid/x": {"url": ELSEWHERE}}}
+        more = {"ttlMs": 0, "cacheScope": "public", "instructions": ELSEWHERE}
+        versions = ["2026-07-28"]
+        return as_json(
+            asked,
+            {"resultType": "complete", "supportedVersions": versions, "capabilities": capabilities, **more},
+        )
     if asked.method == "initialize":
         result = {
             "protocolVersion": "2025-11-25",
@@ -86,12 +94,14 @@ def tempting(asked: Asked) -> bytes:
         "older transport",
     ],
 )
-@pytest.mark.parametrize("era", ["legacy", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
 async def test_nothing_a_server_says_makes_a_connection_elsewhere(
     table: Table, era: str, tmp_path: Path
 ) -> None:
     methods = ("initialize", "tools/list", "tools/call")
     places = tmp_path / "places"
+    if era == "modern":
+        table = {**table, "server/discover": table.get("initialize", tempting)}
     async with serve_http({**dict.fromkeys(methods, tempting), **table}) as site:
         words = ["call", "t", "a=1", "--era", era, "--http", site.url]
         command = [sys.executable, "-m", "tests.cli.guarded", str(places), *words]

@@ -9,10 +9,11 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.servers.http_script import Asked, message, reply, serve_http
+from tests.servers.http_script import Asked, as_json, message, reply, said, serve_http
 from tests.servers.targets import server
 from tests.wire.http_stage import target_of
 from tests.wire.stage import arguments, text_of
+from tests.wire.test_eras_http import stateless
 from workbench.config import Root, Target
 from workbench.core.rules import Rule
 from workbench.session import Session
@@ -20,6 +21,7 @@ from workbench.wire.connection import Connection
 
 pytestmark = pytest.mark.anyio
 
+META = "io.modelcontextprotocol/"
 MARKS = ("AARDVARK", "BUFFALO")
 FORM = {"type": "object", "properties": {"mark": {"type": "string"}}}
 STEPS = [
@@ -96,6 +98,41 @@ async def test_nothing_of_one_connection_appears_in_the_frames_of_another() -> N
             assert not any(other in remark for remark in connection.dealings.remarks)
 
 
+async def test_nothing_of_one_connection_is_said_on_another_where_every_request_says_it_all() -> None:
+    """Without a handshake, to one server at one address: who, what and which answers, in each request."""
+    asked = {"elicitation/create": ({"message": "?", "requestedSchema": FORM}), "roots/list": {}}
+    inputs = {key: {"method": key, "params": params} for key, params in asked.items()}
+    calls: list[Asked] = []
+
+    def told(given: Asked) -> bytes:
+        calls.append(given)
+        answers = given.message["params"].get("inputResponses")
+        if answers is not None:
+            return as_json(given, {"resultType": "complete", **said(json.dumps(answers))})
+        return as_json(given, {"resultType": "input_required", "inputRequests": inputs})
+
+    async with serve_http(stateless(**{"tools/call": told})) as site, Session.open(record=False) as session:
+        connections = [session.connect(_http(site.url, mark, era="modern")) for mark in MARKS]
+        for connection in connections:
+            await connection.ready()
+        waiting = [connection.call("tools/call", arguments(mark)) for mark, connection in _each(connections)]
+        for mark, call in zip(MARKS, waiting, strict=True):
+            assert text_of(await call.wait()).count(mark) == 3, "what a rule says, and the root twice"
+        for mine, other in zip(MARKS, reversed(MARKS), strict=True):
+            own = [each for each in site.asked if each.headers.get("x-mark") == mine]
+            assert len([each for each in own if each.method == "tools/call"]) == 2
+            for each in own:
+                meta = each.message["params"]["_meta"]
+                assert meta[f"{META}clientInfo"]["name"] == f"client-{mine}"
+                assert mine in meta[f"{META}clientCapabilities"]["experimental"]
+                assert other not in repr(each)
+        assert len(calls) == 4
+
+
+def _each(connections: list[Connection]) -> Iterator[tuple[str, Connection]]:
+    return iter(zip(MARKS, connections, strict=True))
+
+
 async def test_headers_of_one_connection_are_sent_on_no_other() -> None:
     async with serve_http({"tools/call": _said}) as first, serve_http({"tools/call": _said}) as second:
         sites = (first, second)
@@ -137,8 +174,8 @@ async def _action(connection: Connection) -> str:
     return str(answer["result"]["action"])
 
 
-def _http(url: str, mark: str) -> Target:
-    return target_of(url, headers={"X-Mark": mark}, **marked(mark))
+def _http(url: str, mark: str, **options: Any) -> Target:
+    return target_of(url, headers={"X-Mark": mark}, **marked(mark, **options))
 
 
 def _said(asked: Asked) -> bytes:

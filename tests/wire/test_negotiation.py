@@ -113,6 +113,47 @@ async def test_a_revision_is_offered_with_what_it_has_and_nothing_else(
         assert offered(sink)["capabilities"] == capabilities
 
 
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ([], {"clientCapabilities": {"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {}}}),
+        (["--no-capability", "sampling", "--no-capability", "roots"], {"clientCapabilities": {"elicitation": {"form": {}, "url": {}}}}),
+        (["--capability", 'extensions={"a/b":{"n":1.0}}', "--no-capability", "elicitation"], {"clientCapabilities": {"roots": {}, "sampling": {}, "extensions": {"a/b": {"n": 1.0}}}}),
+        (["--protocol-version", "2026-07-28"], {"protocolVersion": "2026-07-28"}),
+        (["--log-level", "error"], {"logLevel": "error"}),
+        (["--client-info", '{"name":"me","version":"2","odd":1}'], {"clientInfo": {"name": "me", "version": "2", "odd": 1}}),
+    ],
+)  # fmt: skip
+async def test_without_a_handshake_what_was_chosen_is_in_every_request(
+    options: list[str], chosen: dict[str, Any]
+) -> None:
+    made = target(*options, base=server("stateless")).model_copy(update={"era": "modern"})
+    async with running(made) as (connection, sink):
+        await connection.ready()
+        await connection.request("tools/list")
+        assert (await connection.request("tools/call", arguments("x"))).how == "result"
+        sent = [each for each in sink.sent() if "id" in each]
+        assert [each["method"] for each in sent] == ["server/discover", "tools/list", "tools/call"]
+        for each in sent:
+            meta = {
+                key.removeprefix("io.modelcontextprotocol/"): value
+                for key, value in each["params"]["_meta"].items()
+            }
+            assert {key: meta[key] for key in chosen} == chosen
+            assert ("logLevel" in meta) is ("logLevel" in chosen)
+
+
+async def test_a_revision_the_server_does_not_speak_is_named_until_it_says_which_it_does() -> None:
+    base = server("stateless")
+    made = target("--protocol-version", "2031-01-01", base=base).model_copy(update={"era": "modern"})
+    async with running(made) as (connection, sink):
+        await connection.ready()
+        assert (await connection.request("tools/call", arguments("x"))).how == "result"
+        key = "io.modelcontextprotocol/protocolVersion"
+        named = [each["params"]["_meta"][key] for each in sink.sent() if "id" in each]
+        assert named == ["2031-01-01", "2026-07-28"]
+
+
 async def test_who_we_say_we_are_goes_out_whole() -> None:
     info = '{"name":"me","title":"Me","version":"2","websiteUrl":"https://x.org","icons":[],"odd":1}'
     async with running(target("--client-info", info)) as (connection, sink):
