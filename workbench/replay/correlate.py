@@ -37,6 +37,10 @@ _KEYED = re.compile(
 )
 
 
+#: A string of JSON text, and whether it is the name of a member.
+_STRING = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")(\s*:)?', re.DOTALL)
+
+
 class Half(Protocol):
     """A recorded half of a conversation, which is replayed."""
 
@@ -61,7 +65,6 @@ class Correlations:
         self._unused = unused
         self._strings: dict[bytes, bytes] = {}
         self._kinds: dict[tuple[str, bytes], bytes] = {}
-        self._pattern: re.Pattern[bytes] | None = None
         self._listed: set[str] | None = None
         #: The other way round, for what is written back into a recording.
         self._back: dict[tuple[str, bytes], bytes] = {}
@@ -89,9 +92,6 @@ class Correlations:
                 continue
             pointer = "".join(f"/{part}" for part in path)
             self.followed.append({"seq": seq, "pointer": pointer, "recorded": was})
-        if self._strings:
-            forms = b"|".join(map(re.escape, self._strings))
-            self._pattern = re.compile(rb"(?<!\\)(?:" + forms + rb")(?!\s*:)")
 
     def live(self, recorded: str) -> str | None:
         """The live value that is followed in place of a recorded one, ``None`` if none is."""
@@ -104,10 +104,7 @@ class Correlations:
         body = _KEYED.sub(
             lambda found: _put(found, self._back.get((KINDS[found[1].decode()], found[3]))), body
         )
-        forms = b"|".join(re.escape(form) for kind, form in self._back if not kind)
-        if not forms:
-            return body
-        return re.sub(rb"(?<!\\)(?:" + forms + rb")(?!\s*:)", lambda found: self._back["", found[0]], body)
+        return _strings_put(body, {form: was for (kind, form), was in self._back.items() if not kind})
 
     def applied(self, body: bytes) -> bytes:
         """A body of the replayed half with live values in place of recorded ones."""
@@ -115,9 +112,7 @@ class Correlations:
             body = _KEYED.sub(
                 lambda found: _put(found, self._kinds.get((KINDS[found[1].decode()], found[3]))), body
             )
-        if self._pattern is not None:
-            body = self._pattern.sub(lambda found: self._strings[found[0]], body)
-        return body
+        return _strings_put(body, self._strings)
 
     def _telling(self, text: str, seq: int) -> bool:
         if "://" not in text and (len(text) < MIN_LENGTH or not any(map(str.isdigit, text))):
@@ -132,6 +127,20 @@ class Correlations:
 
 def _put(found: re.Match[bytes], value: bytes | None) -> bytes:
     return found[0] if value is None else b'"%s"%s%s' % (found[1], found[2], value)
+
+
+def _strings_put(body: bytes, values: dict[bytes, bytes]) -> bytes:
+    """A body with other strings in place of whole ones, which are no names of members."""
+    if not values:
+        return body
+    return _STRING.sub(lambda found: found[0] if found[2] else values.get(found[1], found[1]), body)
+
+
+def long_strings(body: bytes) -> Iterator[bytes]:
+    """The strings in a body that may be followed, as they stand there."""
+    for found in _STRING.finditer(body):
+        if found.end(1) - found.start(1) >= MIN_LENGTH or b":" in found[1]:
+            yield found[1]
 
 
 def _listed(listings: Iterable[tuple[str, bytes]]) -> set[str]:

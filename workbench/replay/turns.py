@@ -26,6 +26,7 @@ from typing import Any
 from workbench.core.exchanges import Exchange
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import CHANGED_LISTS, LIST_METHODS
+from workbench.replay.correlate import long_strings
 from workbench.replay.reading import params_of
 
 #: What a turn is.
@@ -161,7 +162,7 @@ class ClientScript:
         self.codes: dict[int, int] = {}
         self.tools: dict[str, Any] = {}
         self.notes: list[str] = []
-        self._said: tuple[bytes, list[int], list[int]] | None = None
+        self._said: dict[bytes, int] | None = None
 
     @property
     def connections(self) -> list[int]:
@@ -177,21 +178,12 @@ class ClientScript:
     def first(self, forms: Iterable[bytes]) -> int | None:
         """The seq of the first frame of the client half that holds one of these texts."""
         if self._said is None:
-            seqs, starts, at = [], [], 0
-            bodies = []
+            self._said = {}
             for seq, body in self.said():
-                seqs.append(seq)
-                starts.append(at)
-                bodies.append(body)
-                at += len(body) + 1
-            self._said = b"\n".join(bodies), starts, seqs
-        text, starts, seqs = self._said
-        places = [place for form in forms if (place := text.find(form)) >= 0]
-        if not places:
-            return None
-        from bisect import bisect_right
-
-        return seqs[bisect_right(starts, min(places)) - 1]
+                for text in long_strings(body):
+                    self._said.setdefault(text, seq)
+        seqs = [self._said[form] for form in forms if form in self._said]
+        return min(seqs, default=None)
 
     def listings(self) -> Iterator[tuple[str, bytes]]:
         """The recorded results of listings: method and JSON text."""
