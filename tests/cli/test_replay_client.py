@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import psutil
 import pytest
 
-from tests.cli.command import workbench
+from tests.cli.command import PROGRAM, workbench
 from tests.demo.conversation import FIXTURE
 from tests.servers.targets import ROOT
 
@@ -321,3 +325,36 @@ def test_several_connections_go_to_one_target_or_each_to_its_own(tmp_path: Path)
     assert "2 connections (left, right)" in three.stderr
     one = workbench("replay", "client", path, "--connection", "right", "--json", *MINIMAL)
     assert [each["connection"] for each in json.loads(one.stdout)["exchanges"]] == [2, 2]
+
+
+def test_a_server_that_never_answers_is_given_up_after_its_time(agreeing: str) -> None:
+    server = ("--cwd", str(ROOT), "--start-timeout", "0.5", "--shutdown-timeout", "0.5")
+    done = workbench(
+        "replay", "client", agreeing, *server, "--", sys.executable, "-m", "tests.servers.never_answers"
+    )
+    assert done.returncode == 3
+    assert "missing" in done.stdout
+    assert "No answer came within" in done.stdout
+
+
+def test_a_server_that_goes_in_a_call_is_a_mismatch_that_says_so(agreeing: str) -> None:
+    gone = ("--cwd", str(ROOT), "--", sys.executable, "-m", "tests.servers.exits_in_a_call")
+    done = workbench("replay", "client", agreeing, *gone)
+    assert done.returncode == 6
+    assert "The server exited with status" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_too(tmp_path: Path, agreeing: str, number: int) -> None:
+    started = tmp_path / "started"
+    code = f"import os, sys; open({str(started)!r}, 'w').write(str(os.getpid())); sys.stdin.read()"
+    words = ["replay", "client", agreeing, "--", sys.executable, "-c", code]
+    command = subprocess.Popen([*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while not (started.exists() and started.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    command.send_signal(number)
+    command.communicate(timeout=30)
+    assert command.returncode == (143 if number == signal.SIGTERM else 130)
+    assert not psutil.pid_exists(int(started.read_text()))
