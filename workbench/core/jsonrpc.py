@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.frame import Kind
@@ -293,6 +294,11 @@ def _is_integer(value: Any) -> bool:
 
 
 def _has_non_finite(value: Any) -> bool:
+    return any(isinstance(leaf, float) and not isinstance(leaf, Number) for leaf in leaves(value))
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Everything in a value that is no object and no array, without recursion."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -300,9 +306,8 @@ def _has_non_finite(value: Any) -> bool:
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)
-        elif isinstance(item, float) and not isinstance(item, Number):
-            return True
-    return False
+        else:
+            yield item
 
 
 def id_text(value: Any) -> str:

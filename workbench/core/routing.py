@@ -30,7 +30,7 @@ META = "io.modelcontextprotocol/"
 VERSION_KEY = META + "protocolVersion"
 
 #: The member of ``params`` that ``Mcp-Name`` repeats (the tasks extension brings the last three).
-_NAMED: Mapping[str, str] = {
+NAMED: Mapping[str, str] = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
@@ -185,7 +185,7 @@ def headers(message: Message, version: str | None = None, schema: Any = None) ->
 
 
 def _name(message: Message) -> str | None:
-    member = _NAMED.get(message.method or "")
+    member = NAMED.get(message.method or "")
     value = peek(message, "params", member) if member else None
     return value if isinstance(value, str) else None
 
@@ -224,7 +224,7 @@ def _wanted(message: Message) -> dict[str, str | None]:
     wanted: dict[str, str | None] = {VERSION_HEADER: version if isinstance(version, str) else None}
     if message.id is not None:
         wanted[METHOD_HEADER] = message.method
-        if message.method in _NAMED:
+        if message.method in NAMED:
             wanted[NAME_HEADER] = _name(message)
     return wanted
 

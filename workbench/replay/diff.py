@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from workbench.core.jsonrpc import Number
+from workbench.core.jsonrpc import Number, leaves
 
 #: Differences beyond this are not listed; one is enough to miss.
 MAX_DIFFERENCES = 50
@@ -139,19 +139,6 @@ def canonical(value: Any) -> str:
         except RecursionError:
             pass
     return "".join(_canonical(value))
-
-
-def leaves(value: Any) -> Iterator[Any]:
-    """Everything in a value that is no object and no array."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-        else:
-            yield item
 
 
 class _Mark(str):

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.core.frame import Span
-from workbench.core.jsonrpc import loads
+from workbench.core.jsonrpc import leaves, loads
 from workbench.core.redact import Redactor
-from workbench.replay.diff import leaves
 from workbench.replay.turns import ClientScript
 
 _PLACEHOLDER = re.compile(r"<redacted:(\d+) [^<>\"\\]{1,80}>")

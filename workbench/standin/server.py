@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from workbench.standin.recording import Command
 from workbench.wire.command import NotStarted, environment_of, explain, find_program
+from workbench.wire.group import signal_group
 
 #: How long what the server leaves behind has to go after TERM (seconds).
 LEFT_BEHIND = 0.2
@@ -62,12 +63,7 @@ class Server:
 
     def signal_group(self, number: int) -> bool:
         """Send a signal to everything in the group; false when nothing is there any more."""
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            # macOS says "not permitted" for a group of which only a zombie is left.
-            return False
-        return True
+        return signal_group(self.pid, number)
 
     def collect(self) -> int:
         """End what the leader has left behind, and take its exit status."""

@@ -23,6 +23,8 @@ from typing import IO
 
 import anyio
 
+from workbench.wire.group import signal_group
+
 #: How often is looked whether what a leader left behind is gone (seconds).
 _LOOK = 0.01
 
@@ -67,12 +69,7 @@ class Child:
 
     def signal_group(self, number: int) -> bool:
         """Send a signal to everything in the group; false when nothing is there any more."""
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            # macOS says "not permitted" for a group of which only a zombie is left.
-            return False
-        return True
+        return signal_group(self.pid, number)
 
     def collect(self) -> int:
         """Take the exit status, after ``exited``; the process is then gone from the system."""

@@ -28,6 +28,7 @@ from workbench.wire.command import NotStarted
 from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
+from workbench.wire.waiting import first_of
 
 #: What a transport tells after which nothing more can be asked.
 _ENDS = frozenset((Event.UNREACHABLE, Event.UNAUTHORIZED, Event.SESSION_LOST))
@@ -109,7 +110,7 @@ class _Line:
             async with kind.connect(self._target, self._tap, self) as transport:
                 self._transport = transport
                 self._perform(self._driver.client.opened(self._number, time.monotonic()))
-                await _first(transport.over, self.leaving)
+                await first_of(transport.over, self.leaving)
                 if transport.over.is_set() and not self.leaving.is_set():
                     self._ended(self._exit or "The server closed its stdout.")
             if self._target.transport != "stdio":
@@ -210,15 +211,3 @@ class _Line:
         else:
             self._exit = f"The server was ended by signal {name}."
             self._code = 128 + int(getattr(signal, f"SIG{name}", 15))
-
-
-async def _first(*events: anyio.Event) -> None:
-    """Wait for any of these."""
-
-    async def wait(event: anyio.Event) -> None:
-        await event.wait()
-        group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        for event in events:
-            group.start_soon(wait, event)

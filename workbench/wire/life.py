@@ -41,6 +41,7 @@ from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
 from workbench.wire.turns import Turn
+from workbench.wire.waiting import first_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -155,7 +156,7 @@ class Life:
                 self._listings.attend(group)
                 self.dealings.attend(group)
                 group.start_soon(self._time.run)
-                await _first(transport.over, self.stopping, again)
+                await first_of(transport.over, self.stopping, again)
                 self._part(transport)
                 group.cancel_scope.cancel()
         if transport.forced and not again.is_set():
@@ -296,15 +297,3 @@ class Life:
         self.on_end()
         self.settled.set()
         self.finished.set()
-
-
-async def _first(*events: anyio.Event) -> None:
-    """Wait for any of these."""
-
-    async def wait(event: anyio.Event) -> None:
-        await event.wait()
-        group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        for event in events:
-            group.start_soon(wait, event)

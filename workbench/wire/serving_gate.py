@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from workbench.core.frame import Kind
 from workbench.core.jsonrpc import Decoded, Message, dumps
+from workbench.core.routing import META, NAMED
 from workbench.errors import UsageError
 from workbench.wire.serving_exchange import EVENTS, JSON, Exchange, Refused
 
@@ -25,18 +26,6 @@ UNSUPPORTED_VERSION = -32022
 INVALID_PARAMS = -32602
 INVALID_REQUEST = -32600
 PARSE_ERROR = -32700
-
-_META = "io.modelcontextprotocol/"
-
-#: What ``Mcp-Name`` repeats, by method ("Streamable HTTP: headers", 2026-07-28, and the tasks extension).
-_NAMED = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-    "tasks/get": "taskId",
-    "tasks/update": "taskId",
-    "tasks/cancel": "taskId",
-}
 
 
 def place(address: str, anywhere: bool) -> tuple[str, int]:
@@ -148,7 +137,7 @@ def check_handshake(message: Message, versions: Collection[str]) -> None:
 def is_stateless(decoded: Decoded) -> bool:
     """Whether a body says that it is of the stateless era."""
     params = _object(decoded.messages[0].value("params")) if len(decoded.messages) == 1 else {}
-    return f"{_META}protocolVersion" in _object(params.get("_meta"))
+    return f"{META}protocolVersion" in _object(params.get("_meta"))
 
 
 def check_stateless(exchange: Exchange, message: Message, versions: Collection[str]) -> None:
@@ -166,7 +155,7 @@ def check_stateless(exchange: Exchange, message: Message, versions: Collection[s
     version = _version(message, params)
     _check_header(exchange, message, "MCP-Protocol-Version", version)
     _check_header(exchange, message, "Mcp-Method", message.method or "")
-    member = _NAMED.get(message.method or "")
+    member = NAMED.get(message.method or "")
     if member is not None and isinstance(params.get(member), str):
         _check_header(exchange, message, "Mcp-Name", params[member], coded=True)
     if version not in versions:
@@ -181,9 +170,9 @@ def _unsupported(message: Message, versions: Collection[str], asked: Any) -> Ref
 
 def _version(message: Message, params: dict[str, Any]) -> str:
     meta = _object(params.get("_meta"))
-    version = meta.get(f"{_META}protocolVersion")
-    if not isinstance(version, str) or not isinstance(meta.get(f"{_META}clientCapabilities"), dict):
-        why = f"Invalid params: _meta must hold {_META}protocolVersion and {_META}clientCapabilities"
+    version = meta.get(f"{META}protocolVersion")
+    if not isinstance(version, str) or not isinstance(meta.get(f"{META}clientCapabilities"), dict):
+        why = f"Invalid params: _meta must hold {META}protocolVersion and {META}clientCapabilities"
         raise Refused(400, why, code=INVALID_PARAMS, id_text=message.id)
     return version
 
