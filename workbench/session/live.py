@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
+from workbench.check.noted import Noted
+from workbench.check.rule import Finding
 from workbench.config import Target, display, secrets_of, target_name, unique_name
 from workbench.core.frame import Clock
 from workbench.core.rules import Rule
@@ -30,12 +32,16 @@ from workbench.wire.turns import Turns
 #: What closing takes beyond the servers' own shutdown timeouts, at most (seconds).
 CLOSING = 8.0
 
+#: Frames whose findings are kept of connections that others have taken the place of.
+PAST = 1000
+
 #: What a person can answer: hold these for the inbox when there is somebody to answer.
 ANSWERABLE = ("sampling/createMessage", "elicitation/create")
 
 
 class Session:
-    """Made by ``Session.open``. ``connections`` are all of it by number, the ended ones too.
+    """Made by ``Session.open``. ``connections`` are those by number that no other one has taken the
+    place of, the ended ones too; what was before is in the recording.
 
     ``held`` are the methods of servers' requests that wait in an inbox; all others are answered
     or declined at once. ``troubles`` are sentences of the recorder that users must see.
@@ -55,6 +61,7 @@ class Session:
         self._rules: tuple[Rule, ...] = ()
         self._verdicts: Verdicts = {}
         self._turns = Turns()
+        self._past = Noted(PAST)
         self._group: TaskGroup | None = None
         self._signal = 0
 
@@ -147,8 +154,8 @@ class Session:
 
     @property
     def current(self) -> list[Connection]:
-        """The connections that no other one has taken the place of, in order."""
-        return [connection for connection in self.connections.values() if connection.successor is None]
+        """The connections, in order."""
+        return list(self.connections.values())
 
     def add_rule(self, rule: Rule) -> None:
         """Let a rule answer on every connection, those to come too, after the rules of its own."""
@@ -161,6 +168,13 @@ class Session:
         self.held = self.held | {method} if on else self.held - {method}
         for connection in self.current:
             connection.hold(self.held)
+
+    def findings_of(self, seq: int) -> Sequence[Finding]:
+        """What the checks have found on one frame, if that is not too long ago; from any thread."""
+        for connection in list(self.connections.values()):
+            if found := connection.findings_of(seq):
+                return found
+        return self._past.of(seq)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call this with every ``Change`` from now on, in the session's loop; it must not block.
@@ -195,7 +209,11 @@ class Session:
         self.recorder.describe(connection.number, **facts)
 
     def again(self, connection: Connection) -> Connection:
-        return self._begin(connection.target, connection.name, connection.listing, connection.number)
+        successor = self._begin(connection.target, connection.name, connection.listing, connection.number)
+        # Nothing of it goes on, and what there is to tell of it stands in the recording.
+        self._past.add(connection.findings)
+        self.connections.pop(connection.number, None)
+        return successor
 
     def _begin(self, target: Target, name: str, listing: bool, parent: int | None) -> Connection:
         if self._group is None:

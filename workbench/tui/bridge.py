@@ -120,8 +120,7 @@ class LiveDesk(Desk):
     def _connections(self) -> list[Connection]:
         if self._thread is None:
             return []
-        found = list(self._thread.session.connections.values())
-        return [connection for connection in found if connection.successor is None]
+        return self._thread.session.current
 
     def _connection(self, number: int) -> Connection | None:
         return None if self._thread is None else self._thread.session.connections.get(number)
@@ -131,11 +130,7 @@ class LiveDesk(Desk):
         return [connection.view for connection in self._connections()]
 
     def findings(self, seq: int) -> Sequence[Finding]:
-        if self._thread is not None:
-            for connection in list(self._thread.session.connections.values()):
-                if found := connection.findings_of(seq):
-                    return found
-        return ()
+        return () if self._thread is None else self._thread.session.findings_of(seq)
 
     @property
     def height(self) -> int:

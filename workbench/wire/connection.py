@@ -312,8 +312,8 @@ class Connection:
         await self._life.finished.wait()
 
     async def reconnect(self) -> Connection:
-        """Connect to the same target again: a new connection of the same name. This one is closed
-        first and stays with its history."""
+        """Connect to the same target again: a new connection of the same name in the place of this one,
+        which is closed first."""
         await self.close()
         if self.successor is None:
             self.successor = self._owner.again(self)

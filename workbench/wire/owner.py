@@ -24,7 +24,7 @@ class Owner(Protocol):
         ...
 
     def again(self, connection: Connection) -> Connection:
-        """Connect to the target of a connection once more."""
+        """Connect to the target of a connection that is over once more, in its place."""
         ...
 
 
