@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.frame import Channel, Direction, Ending, Unit
-from workbench.standin.ring import RESERVE, Ring, Word
+from workbench.standin.ring import PART, RESERVE, Ring, Word
 from workbench.wire.bell import Bell
 
 SMALL = RESERVE + 10_000
@@ -25,9 +25,8 @@ units = st.builds(
     mono_ns=st.integers(0, 2**64 - 1),
     whole=st.booleans(),
     ending=st.sampled_from(Ending),
-    # A pipe has one stream and no events.
-    stream=st.just(0),
-    event=st.none(),
+    stream=st.integers(0, 2**32 - 1),
+    event=st.none() | st.text(min_size=1, max_size=50),
 )
 
 
@@ -69,6 +68,18 @@ def test_a_ring_that_nobody_takes_from_any_more_has_room_for_ever_and_keeps_noth
     for _ in range(5):
         ring.put(unit(b"x" * 1_000_000))
         assert ring.has_room()
+
+
+def test_a_body_larger_than_the_memory_goes_through_it_in_parts() -> None:
+    ring, body = Ring(Bell(), PART + 100_000), os.urandom(3 * PART + 17)
+    large = Unit(7, Direction.TO_CLIENT, Channel.SSE, body, 1, 2, True, Ending.NONE, 3, '{"id":"e"}')
+    putting = threading.Thread(target=ring.put, args=(large,), daemon=True)
+    putting.start()
+    taken: list[Unit | Word] = []
+    while not taken:
+        taken = ring.take()
+        putting.join(0.001)
+    assert taken == [large]
 
 
 def test_threads_that_put_at_once_lose_nothing_and_keep_their_order() -> None:

@@ -25,20 +25,22 @@ if TYPE_CHECKING:
     from workbench.wire.bell import Bell
     from workbench.wire.command import NotStarted
 
-__all__ = ["Command", "Recording", "stand_in"]
+__all__ = ["Command", "Recording", "hold_standard_streams", "stand_in"]
 
 #: The only connection of a stand-in's session.
 CONNECTION = 1
 
 
 def stand_in(recording: Recording, *, tell: bool = False) -> int:
-    """Start the command, stand between it and our standard streams until it is gone, and return
+    """Start the recording's command, stand between it and our standard streams until it is gone, and return
     the exit status: the server's, 128 and the number of the signal that ended it, or
     ``EXIT_CONNECTION`` if it could not be started. With ``tell`` the file is named on stderr.
 
     Raises ``RecordingError``, before anything is started, if the file cannot be made.
     """
-    _hold_standard_streams()
+    command = recording.command
+    assert command is not None
+    hold_standard_streams()
     scribe = Scribe(recording)
     # Loaded while the recorder's process opens the file.
     from workbench.standin.server import NotStarted, Server, exit_status
@@ -52,20 +54,20 @@ def stand_in(recording: Recording, *, tell: bool = False) -> int:
     bell = Bell()
     listen_to_signals(bell)
     try:
-        server = Server(recording.command)
+        server = Server(command)
     except NotStarted as error:
-        return _not_started(recording.command, error, scribe, bell)
+        return _not_started(command, error, scribe, bell)
     started = {
         "event": "started",
         "pid": server.pid,
-        "command": recording.command.words,
+        "command": command.words,
         "cwd": server.folder,
     }
     scribe.ring.put(process_unit(CONNECTION, started))
     supervisor = Supervisor(server, scribe, bell, CONNECTION)
     status = supervisor.run()
     closed_how = f"exited {status}" if status >= 0 else f"signal {-status}"
-    scribe.end(supervisor.ended_how, {"exit_code": status, "closed_how": closed_how})
+    scribe.end(supervisor.ended_how, CONNECTION, {"exit_code": status, "closed_how": closed_how})
     _until_written(scribe, bell)
     return exit_status(status)
 
@@ -76,7 +78,7 @@ def _not_started(command: Command, error: NotStarted, scribe: Scribe, bell: Bell
     complain(str(error))
     event = {"event": "start_failed", "why": error.why, "command": command.words}
     scribe.ring.put(process_unit(CONNECTION, event))
-    scribe.end("closed", {"closed_how": "not_started"})
+    scribe.end("closed", CONNECTION, {"closed_how": "not_started"})
     _until_written(scribe, bell)
     return EXIT_CONNECTION
 
@@ -91,7 +93,7 @@ def _until_written(scribe: Scribe, bell: Bell) -> None:
             return
 
 
-def _hold_standard_streams() -> None:
+def hold_standard_streams() -> None:
     """A host may start us with one of them closed. Its number must not come to mean a pipe of ours."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)

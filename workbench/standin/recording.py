@@ -21,9 +21,10 @@ class Command(NamedTuple):
 
 class Recording(NamedTuple):
     """Of what a recording is made, and where. Without ``path`` it is a new file in the user's
-    store, without ``name`` one is found in the command. ``force`` replaces a file that exists."""
+    store. Without ``name`` one is found in the command, which is then the only connection; where there
+    is no command, connections come as they are told. ``force`` replaces a file that exists."""
 
-    command: Command
+    command: Command | None
     path: str | None = None
     name: str = ""
     group: str | None = None

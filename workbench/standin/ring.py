@@ -44,7 +44,10 @@ _JOINED = 4096
 #: How long the recorder's process sleeps at most, in case it slept in while it was rung (seconds).
 _NAP = 1.0
 
-_HEAD = struct.Struct("=QQIIBBBB")
+#: A body beyond this is taken in parts, so that it may be larger than the memory (bytes).
+PART = 4 << 20
+
+_HEAD = struct.Struct("=QQIIIIBBBB")
 _pack = _HEAD.pack
 _COUNTERS = 64
 _END, _START, _BASE, _ASLEEP = range(4)
@@ -52,7 +55,7 @@ _END, _START, _BASE, _ASLEEP = range(4)
 _DIRECTIONS = {direction.value: direction for direction in Direction}
 _CHANNELS = {channel.value: channel for channel in Channel}
 _ENDINGS = {ending.value: ending for ending in Ending}
-_WHOLE, _WORD = 1, 2
+_WHOLE, _WORD, _BEGUN = 1, 2, 3
 
 
 class Word(NamedTuple):
@@ -82,19 +85,44 @@ class Ring:
         self._end = 0
         self._start = 0
         self._base = 0
+        self._begun: list[bytes] = []
 
     # The pumps' process
 
     def put(self, unit: Unit) -> int:
         """Take a unit; returns how many have been taken."""
-        connection, direction, channel, data, wall_ns, mono_ns, whole, ending, _, _ = unit
-        return self._write(
-            _pack(wall_ns, mono_ns, len(data), connection, direction, channel, whole, ending), data
-        )
+        connection, direction, channel, data, wall_ns, mono_ns, whole, ending, stream, event = unit
+        size = 0
+        if event is not None:
+            extra = event.encode("utf-8", "surrogatepass")
+            data, size = data + extra, len(extra)
+        with self._lock:
+            if len(data) > PART:
+                data = self._write_parts(data)
+            self._write(
+                _pack(
+                    wall_ns,
+                    mono_ns,
+                    len(data),
+                    size,
+                    stream,
+                    connection,
+                    direction,
+                    channel,
+                    whole,
+                    ending,
+                ),
+                data,
+            )
+            self._tickets = ticket = self._tickets + 1
+        self._wake()
+        return ticket
 
     def say(self, text: bytes) -> None:
         """Tell the recorder's process something, in order with the units."""
-        self._write(_pack(0, 0, len(text), 0, 0, 0, _WORD, 0), text)
+        with self._lock:
+            self._write(_pack(0, 0, len(text), 0, 0, 0, 0, 0, _WORD, 0), text)
+        self._wake()
 
     def has_room(self) -> bool:
         return self._end - self._counters[_START] < self._size - RESERVE or self.abandoned
@@ -108,28 +136,36 @@ class Ring:
             time.sleep(_LOOK)
         return True
 
-    def _write(self, head: bytes, data: bytes) -> int:
+    def _write(self, head: bytes, data: bytes) -> None:
+        """Write an entry, with the lock held."""
         entry = head + data if len(data) <= _JOINED else head
         length = _HEAD.size + len(data)
-        with self._lock:
-            end = self._end
-            if self._counters[_START] == end:
-                self._base = self._counters[_BASE] = end
-            while end + length - self._counters[_START] > self._size:
-                if self.abandoned:
-                    return self._tickets
-                time.sleep(_LOOK)
-            self._store(end, entry)
-            if len(entry) < length:
-                self._store(end + len(entry), data)
-            self._tickets = ticket = self._tickets + 1
-            self._end = end + length
-            with self._fence:
-                self._counters[_END] = self._end
+        end = self._end
+        if self._counters[_START] == end:
+            self._base = self._counters[_BASE] = end
+        while end + length - self._counters[_START] > self._size:
+            if self.abandoned:
+                return
+            self._wake()
+            time.sleep(_LOOK)
+        self._store(end, entry)
+        if len(entry) < length:
+            self._store(end + len(entry), data)
+        self._end = end + length
+        with self._fence:
+            self._counters[_END] = self._end
+
+    def _write_parts(self, data: bytes) -> bytes:
+        """Write all but the last part of a large body; returns that one."""
+        last = (len(data) - 1) // PART * PART
+        for start in range(0, last, PART):
+            self._write(_pack(0, 0, PART, 0, 0, 0, 0, 0, _BEGUN, 0), data[start : start + PART])
+        return data[last:]
+
+    def _wake(self) -> None:
         if self._counters[_ASLEEP]:
             self._counters[_ASLEEP] = 0
             self._bell.ring(FIRST_CODE)
-        return ticket
 
     def _store(self, at: int, data: bytes) -> None:
         at = (at - self._base) % self._size
@@ -152,17 +188,28 @@ class Ring:
             until = min(end, self._start + most)
         taken: list[Unit | Word] = []
         while self._start < until:
-            taken.append(self._next())
+            if (entry := self._next()) is not None:
+                taken.append(entry)
         self._counters[_START] = self._start
         return taken
 
-    def _next(self) -> Unit | Word:
+    def _next(self) -> Unit | Word | None:
+        """The next entry, ``None`` for a part of one."""
         head = _HEAD.unpack(self._load(self._start, _HEAD.size))
-        wall_ns, mono_ns, size, connection, direction, channel, flags, ending = head
+        wall_ns, mono_ns, size, extra, stream, connection, direction, channel, flags, ending = head
         data = self._load(self._start + _HEAD.size, size)
         self._start += _HEAD.size + size
         if flags == _WORD:
             return Word(data)
+        if flags == _BEGUN:
+            self._begun.append(data)
+            return None
+        if self._begun:
+            data = b"".join((*self._begun, data))
+            self._begun.clear()
+        event = None
+        if extra:
+            data, event = data[:-extra], data[-extra:].decode("utf-8", "surrogatepass")
         return Unit(
             connection,
             _DIRECTIONS[direction],
@@ -172,6 +219,8 @@ class Ring:
             mono_ns,
             flags == _WHOLE,
             _ENDINGS[ending],
+            stream,
+            event,
         )
 
     def _load(self, at: int, size: int) -> bytes:

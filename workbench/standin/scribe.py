@@ -19,11 +19,11 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from workbench.core.frame import Unit
+from workbench.core.frame import Stream, Unit
 from workbench.errors import RecordingError, WorkbenchError
 from workbench.standin.recording import Recording
 from workbench.standin.ring import MOST, Ring, Word
@@ -46,14 +46,16 @@ GATHER = 0.004
 class Scribe:
     """The pumps' side: hand over to ``ring``, and ``end`` it at the end."""
 
-    def __init__(self, recording: Recording) -> None:
-        """Part the processes."""
+    def __init__(self, recording: Recording, ours: Sequence[int] = ()) -> None:
+        """Part the processes. ``ours`` are descriptors that the other one must not have as well."""
         bell = Bell()
         self.ring = Ring(bell)
         self._ended = False
         answer, tell = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
+            for descriptor in ours:
+                os.close(descriptor)
             _be_the_recorder(recording, self.ring, bell, tell)
         os.close(tell)
         self._answer = answer
@@ -77,9 +79,13 @@ class Scribe:
         self.ring.abandoned = True
         return True
 
-    def end(self, ended_how: str, facts: dict[str, Any]) -> None:
-        """Say how the session ended: with that the recorder ends by itself."""
-        self.ring.say(json.dumps({"ended_how": ended_how, "facts": facts}).encode())
+    def end(self, ended_how: str, connection: int = 0, facts: dict[str, Any] | None = None) -> None:
+        """Say how the session ended: with that the recorder ends by itself. ``facts`` are the last ones of
+        a connection, which is closed now."""
+        if facts is not None:
+            facts = {**facts, "closed_ns": time.time_ns()}
+            self.ring.say(json.dumps(["describe", [connection, facts]]).encode())
+        self.ring.say(json.dumps(["end", ended_how]).encode())
 
     def ended(self) -> bool:
         """Whether the recorder's process is gone; if it was asked to, the file is whole."""
@@ -122,41 +128,62 @@ def _record(recording: Recording, ring: Ring, tell: int) -> None:
     # What only this process needs is loaded here, while the other one loads what it needs.
     from workbench.standin.handshake import Overheard
 
-    recorder, connection = _open(recording)
+    recorder = _open(recording)
     assert recorder.path is not None
     os.write(tell, b"+" + os.fsencode(recorder.path))
     os.close(tell)
-    overheard = Overheard()
-    ended_how = ""
-    while not ended_how and (entries := _next(ring)):
+    overheard = Overheard() if recording.command is not None else None
+    words = _Words(recorder)
+    while not words.ended_how and (entries := _next(ring)):
         size = 0
         for entry in entries:
             if isinstance(entry, Word):
-                last = json.loads(entry.text)
-                recorder.describe(connection, closed_ns=time.time_ns(), **last["facts"])
-                ended_how = last["ended_how"]
+                words.take(*json.loads(entry.text))
             else:
                 recorder.put(entry)
                 size += len(entry.data)
-                if not overheard.over and (facts := overheard.take(entry)):
-                    recorder.describe(connection, **facts)
+                if overheard is not None and not overheard.over and (facts := overheard.take(entry)):
+                    recorder.describe(entry.connection, **facts)
         if size >= MOST:
             # A backlog is better kept in the ring than in the recorder: there it needs no time of it.
             recorder.flush(FLUSH)
-    recorder.close(ended_how or "killed")
+    recorder.close(words.ended_how or "killed")
 
 
-def _open(recording: Recording) -> tuple[Recorder, int]:
-    from shlex import quote
+class _Words:
+    """What is said beside the units: connections, facts about them, streams, the end."""
 
-    from workbench.core.credentials import given_secrets, plain_arguments
+    def __init__(self, recorder: Recorder) -> None:
+        self.ended_how = ""
+        self._recorder = recorder
+
+    def take(self, what: str, about: Any) -> None:
+        if what == "stream":
+            number, connection, verb, url, asked, opened_ns, status, answered, *rest = about
+            heads = (tuple(map(tuple, asked)), opened_ns, status, tuple(map(tuple, answered)))
+            self._recorder.stream(Stream(number, connection, verb, url, *heads, *rest))
+        elif what == "connect":
+            name, transport, target, secrets = about
+            self._recorder.connect(name, transport, target, secrets=secrets)
+        elif what == "describe":
+            connection, facts = about
+            self._recorder.describe(connection, **facts)
+        else:
+            self.ended_how = about
+
+
+def _open(recording: Recording) -> Recorder:
     from workbench.core.naming import suggest_name
     from workbench.store.library import new_path
     from workbench.store.neighbours import remove
     from workbench.store.recorder import Recorder
 
     command = recording.command
-    name = recording.name or suggest_name(command.command, plain_arguments(command.args))
+    name = recording.name
+    if command is not None:
+        from workbench.core.credentials import given_secrets, plain_arguments
+
+        name = name or suggest_name(command.command, plain_arguments(command.args))
 
     def open_file(path: str) -> Recorder:
         return Recorder(
@@ -174,9 +201,12 @@ def _open(recording: Recording) -> tuple[Recorder, int]:
         if recording.force:
             remove(recording.path)
         recorder = open_file(recording.path)
-    shown = " ".join(map(quote, command.words))
-    secrets = given_secrets(command.env, command.args)
-    return recorder, recorder.connect(name, "stdio", shown, secrets=secrets)
+    if command is not None:
+        from shlex import quote
+
+        shown = " ".join(map(quote, command.words))
+        recorder.connect(name, "stdio", shown, secrets=given_secrets(command.env, command.args))
+    return recorder
 
 
 def _first_free(open_file: Callable[[str], Recorder], new_path: Callable[[], str]) -> Recorder:

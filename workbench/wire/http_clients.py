@@ -22,12 +22,16 @@ from workbench.wire.http_library import httpx
 #: How long reaching a host may take (seconds). Every other limit is the conversation's.
 CONNECT = 10.0
 
+#: How long a connection is kept for the next request (seconds).
+KEPT = 5.0
+
 
 class HttpClients:
     """They send what they are told and nothing more; ``http_clients`` makes and closes them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: float = KEPT) -> None:
         self._made: dict[bool, httpx.AsyncClient] = {}
+        self._kept = kept
 
     def of(self, url: httpx.URL) -> httpx.AsyncClient:
         """The client for a URL. Proxies and authorities of the environment are used; raises
@@ -35,7 +39,7 @@ class HttpClients:
         secure = url.scheme != "http"
         if secure not in self._made:
             try:
-                self._made[secure] = _client(secure)
+                self._made[secure] = _client(secure, self._kept)
             except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
                 why = f"HTTP cannot be set up the way the environment says ({str(error)[:SNIPPET]})."
                 step = "Check SSL_CERT_FILE and SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
@@ -47,7 +51,7 @@ class HttpClients:
             await client.aclose()
 
 
-def _client(secure: bool) -> httpx.AsyncClient:
+def _client(secure: bool, kept: float) -> httpx.AsyncClient:
     try:
         ours = version("mcp-workbench")
     except PackageNotFoundError:
@@ -62,14 +66,15 @@ def _client(secure: bool) -> httpx.AsyncClient:
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         timeout=httpx.Timeout(None, connect=CONNECT),
         # A stream may stay open as long as it likes, and no call waits for it.
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=kept),
     )
 
 
 @asynccontextmanager
-async def http_clients() -> AsyncIterator[HttpClients]:
-    """The clients of one connection, closed with all that is open of them when it is left."""
-    clients = HttpClients()
+async def http_clients(kept: float = KEPT) -> AsyncIterator[HttpClients]:
+    """The clients of one connection, closed with all that is open of them when it is left. ``kept`` is
+    how long a connection is kept for the next request (seconds)."""
+    clients = HttpClients(kept)
     try:
         yield clients
     finally:

@@ -17,7 +17,7 @@ _ROOM = 0.01
 
 #: What an SSE stream begins with, and types that are never one whatever they begin with.
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
-_NO_EVENTS = frozenset(("application/json", "text/html"))
+NO_EVENTS = frozenset(("application/json", "text/html"))
 
 
 class Outgoing:
@@ -39,6 +39,12 @@ class Outgoing:
             plain(request.headers),
             tap.wall_ns(),
         )
+        tap.stream(self._told)
+
+    def belongs_to(self, tap: Tap) -> None:
+        """It turns out to be another connection's."""
+        self._tap = tap
+        self._told = self._told._replace(connection=tap.connection)
         tap.stream(self._told)
 
     def has_room(self) -> bool:
@@ -78,6 +84,11 @@ def plain(headers: httpx.Headers) -> tuple[tuple[str, str], ...]:
     )
 
 
+def begins_events(body: bytes) -> bool:
+    """Whether a body begins as an SSE stream does."""
+    return body.startswith(_FIELDS)
+
+
 class Answer:
     """The answer to a request: its head is here, its body comes."""
 
@@ -104,11 +115,11 @@ class Answer:
     async def carries_events(self) -> bool:
         """Whether the body is an SSE stream. Some servers send one under another type: where the type
         says nothing else, the first bytes decide. Raises ``HttpFailed``."""
-        if not self.succeeded or self.media in _NO_EVENTS:
+        if not self.succeeded or self.media in NO_EVENTS:
             return False
         if not self.is_events and self._first is None:
             self._first = await anext(self._source, b"")
-        return self.is_events or (self._first or b"").startswith(_FIELDS)
+        return self.is_events or begins_events(self._first or b"")
 
     async def chunks(self, has_room: Callable[[], bool] | None = None) -> AsyncGenerator[bytes, None]:
         """The body, decoded, as it comes; pauses while there is no room. Raises ``HttpFailed`` when

@@ -49,7 +49,9 @@ async def running(application: ASGIApp, listening: socket.socket) -> AsyncIterat
         over = anyio.Event()
 
         async def run() -> None:
-            await server.serve([listening])
+            # It ends in its own order, also where all around it is cancelled.
+            with anyio.CancelScope(shield=True):
+                await server.serve([listening])
             over.set()
 
         group.start_soon(run)

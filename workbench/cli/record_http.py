@@ -1,0 +1,38 @@
+"""``mcp-workbench record`` with HTTP on one of its sides; ``record`` has read the command line."""
+
+from __future__ import annotations
+
+from workbench.cli.record import last, recording
+from workbench.config import Target, parse_targets
+from workbench.errors import ConnectionFailed
+from workbench.standin.web import Front, stand_before
+from workbench.wire.command import NotStarted
+
+Options = dict[str, list[str]]
+
+
+def run(options: Options, *, tell: bool) -> int:
+    """Stand in, and return the exit status. Raises ``WorkbenchError``."""
+    target = _target(options)
+    made = recording(options, None, target.name)
+    where = Front(
+        last(options, "listen") or "127.0.0.1:0",
+        tuple(options.get("host", ())),
+        "anywhere" in options,
+        last(options, "ready-file"),
+    )
+    try:
+        return stand_before(made, target, where, tell=tell)
+    except NotStarted as error:
+        raise ConnectionFailed(str(error)) from None
+
+
+def _target(options: Options) -> Target:
+    name = last(options, "name")
+    kind = "http" if "http" in options else "sse"
+    line = [f"--{kind}", options[kind][-1]]
+    for header in options.get("header", ()):
+        line += ["--header", header]
+    if name:
+        line += ["--name", name]
+    return parse_targets(line)[0]
