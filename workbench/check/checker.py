@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from workbench.check.agreement import Agreement
 from workbench.check.answers import Answers
+from workbench.check.batches import Batches
 from workbench.check.caching import Caching
 from workbench.check.cancelling import Cancelling
 from workbench.check.completion import Completion
@@ -54,6 +55,7 @@ HTTP_CHECKS: tuple[Callable[[Watched, Hooks, Traffic], object], ...] = (Session,
 #: What looks at messages, in the order in which it does.
 CHECKS: tuple[Callable[[Watched, Hooks], object], ...] = (
     Envelope,
+    Batches,
     Ids,
     Answers,
     Handshake,

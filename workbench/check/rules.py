@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from workbench.check import (
     answers,
+    batches,
     caching,
     cancelling,
     completion,
@@ -20,6 +21,7 @@ from workbench.check import (
     logs,
     methods,
     names,
+    noise,
     pagination,
     posts,
     progress,
@@ -34,7 +36,7 @@ from workbench.check.rule import Rule
 
 #: What each group of rules is about, and its rules.
 GROUPS: Mapping[str, tuple[Rule, ...]] = {
-    "Envelope": envelope.RULES,
+    "Envelope": (*noise.RULES, *envelope.RULES, *batches.RULES),
     "Ids": ids.RULES,
     "Answers": answers.RULES,
     "Handshake": handshake.RULES,
