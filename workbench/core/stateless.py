@@ -52,16 +52,11 @@ from workbench.core.policy import Policy
 from workbench.core.question import name_of_server
 from workbench.core.rounds import Work
 from workbench.core.routing import META
+from workbench.core.stateful import SUBSCRIBING, Stateful
 from workbench.core.subscriptions import Subscription
 from workbench.core.works import Works
 
 __all__ = ["StatelessConversation"]
-
-#: Methods of the handshake era that a caller may use here all the same: they become listen filters.
-_SUBSCRIBING = ("resources/subscribe", "resources/unsubscribe")
-
-#: The result of a request that was fulfilled without being sent.
-_DONE = Message(Kind.RESULT, members={"result": {}})
 
 
 class StatelessConversation(ClientHalf):
@@ -119,6 +114,7 @@ class StatelessConversation(ClientHalf):
         self._listening = Listening(self.calls, self._envelope)
         self._works = Works(self.calls, self._envelope, self._asked, self.speak, own_streams)
         self._rounds = self._works.rounds
+        self._stateful = Stateful(self.calls, self._works, self._listening)
 
     @property
     def probe(self) -> int | None:
@@ -131,7 +127,7 @@ class StatelessConversation(ClientHalf):
         return self._discovery.probing and self.state is State.PROBING
 
     def offers(self, method: str) -> bool:
-        if method in _SUBSCRIBING:
+        if method in SUBSCRIBING:
             return has_capability(self.server_capabilities, "resources.subscribe")
         return exists_in(method, LATEST_STATELESS) and super().offers(method)
 
@@ -167,12 +163,12 @@ class StatelessConversation(ClientHalf):
             id = self.calls.new_id()
             return id, [Completed(id, Outcome("lost", 0.0, why="The connection is over; connect again."))]
         if method == "resources/subscribe" and subscriptions.uri_in(params) is not None:
-            return self._subscribe(subscriptions.uri_in(params) or "", now, timeout)
+            return self._stateful.subscribe(subscriptions.uri_in(params) or "", now, timeout)
         if method == "resources/unsubscribe":
-            return self._unsubscribe(subscriptions.uri_in(params) or "")
+            return self._stateful.unsubscribe(subscriptions.uri_in(params) or "")
         if method == "logging/setLevel":
             self.log_level = level_of(params)
-            return self._done("This era has no logging/setLevel; the level goes with every request.")
+            return self._stateful.done("This era has no logging/setLevel; the level goes with every request.")
         if method == LISTEN and timeout is None:
             timeout = math.inf
         work = Work(method, params, now, timeout, progress)
@@ -298,7 +294,7 @@ class StatelessConversation(ClientHalf):
         if method in subscriptions.SUBSCRIBED and self.state is State.READY:
             subscription = self._listening.all.heard(message)
             if subscription is not None and subscription.caller is not None:
-                told += self._subscribed(subscription, now)
+                told += self._stateful.acknowledged(subscription, now)
             uri = peek(message, "params", "uri")
             self.freshness.changed(method, uri if isinstance(uri, str) else None)
         return [*told, Notified(method, peek(message, "params"), seq, message)]
@@ -390,47 +386,6 @@ class StatelessConversation(ClientHalf):
             return self.happened(Event.TIMED_OUT, why, step)
         self._listening.forget(call.id)
         return [*self._works.told_given_up(call.id, "timed out"), *self._works.failed(call, ended, now)]
-
-    # Subscriptions
-
-    def _subscribe(self, uri: str, now: float, timeout: float | None) -> tuple[int, list[Action]]:
-        if self._listening.all.of(uri) is not None:
-            return self._done("It is subscribed to already.")
-        wanted = subscriptions.resource(uri)
-        work = Work(LISTEN, f'{{"notifications":{wanted}}}', now, timeout, False)
-        send = self._works.send(work, now)
-        self._listening.all.add(Subscription(work.id, wanted, work.id, uri))
-        return work.id, [send]
-
-    def _unsubscribe(self, uri: str) -> tuple[int, list[Action]]:
-        subscription = self._listening.all.of(uri)
-        if subscription is None:
-            return self._done("It is not subscribed to.")
-        self._listening.all.remove(subscription)
-        self.calls.forget(subscription.id)
-        id, done = self._done("")
-        told = (
-            [] if subscription.due is not None else self._works.told_given_up(subscription.id, "unsubscribed")
-        )
-        return id, [*told, *done]
-
-    def _subscribed(self, subscription: Subscription, now: float) -> list[Action]:
-        """The first notification of a subscription somebody waits for: the waiting is over, and the
-        request goes on. (A listen request that a caller sent itself ends with its own answer.)"""
-        if subscription.uri is None:
-            return []
-        call = self.calls.unanswered(str(subscription.id))
-        work = self._rounds.answered(subscription.id)
-        subscription.caller = None
-        if call is None or work is None:
-            return []
-        return [*self._rounds.end(work, 0), Completed(work.id, Outcome("result", call.age(now), _DONE))]
-
-    def _done(self, remark: str) -> tuple[int, list[Action]]:
-        """A request that is fulfilled without being sent."""
-        id = self.calls.new_id()
-        told: list[Action] = [Remarked(id, remark)] if remark else []
-        return id, [*told, Completed(id, Outcome("result", 0.0, _DONE))]
 
 
 def _asked_with(work: Work) -> str | None:
