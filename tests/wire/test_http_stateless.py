@@ -171,3 +171,32 @@ async def test_a_subscription_is_a_stream_that_is_told_while_it_is_open() -> Non
         assert stage.sink.events("stream")[0]["verb"] == "POST"
         call.cancel()
         await until(lambda: [each["state"] for each in stage.sink.events("stream")] == ["open", "closed"])
+
+
+@pytest.mark.parametrize("ending", ["notification", "result"])
+async def test_a_server_ends_a_subscription_in_either_way_and_is_not_asked_again(ending: str) -> None:
+    ended = anyio.Event()
+
+    async def listens(asked: Asked, wire: Wire) -> None:
+        meta = {"io.modelcontextprotocol/subscriptionId": asked.id}
+        wanted = asked.message["params"]["notifications"]
+        told = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"}
+        await wire.write(
+            EVENTS, event(json.dumps(told | {"params": {"_meta": meta, "notifications": wanted}}))
+        )
+        await ended.wait()
+        last = {"method": "notifications/cancelled", "params": {"requestId": asked.id}}
+        if ending == "result":
+            last = {"id": asked.id, "result": {"resultType": "complete", "_meta": meta}}
+        await wire.write(event(json.dumps({"jsonrpc": "2.0", **last})))
+
+    async with connected(modern(subscriptions_listen=listens), era="modern") as stage:
+        outcome = await stage.connection.request("resources/subscribe", '{"uri":"a:1"}')
+        assert (outcome.how, list(stage.connection.subscribed)) == ("result", ["a:1"])
+        ended.set()
+        await until(lambda: not stage.connection.subscribed)
+        await until(lambda: [each["state"] for each in stage.sink.events("stream")] == ["open", "closed"])
+        assert stage.sink.events("reconnect") == []
+        assert await stage.says() == "stateless"
+        assert len(stage.site.of("subscriptions/listen")) == 1
+        assert stage.connection.view.open_calls == ()

@@ -289,7 +289,8 @@ class StatelessConversation(ClientHalf):
         if method == "notifications/progress":
             return [self._works.known(each) for each in self.calls.progressed(message, seq, now)]
         if method == "notifications/cancelled":
-            return self._listening.cancelled(message)
+            ended = self._listening.cancelled(message)
+            return [*ended, *self._works.closed(peek(message, "params", "requestId"))] if ended else []
         told: list[Action] = []
         if method in subscriptions.SUBSCRIBED and self.state is State.READY:
             subscription = self._listening.all.heard(message)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from workbench.core import probing
 from workbench.core.actions import Abandon, Action, Completed, Continued, Outcome, Progressed, Send
@@ -16,7 +17,7 @@ from workbench.core.calling import Calling, cancelled
 from workbench.core.cures import Cures
 from workbench.core.envelope import Envelope
 from workbench.core.frame import Kind
-from workbench.core.jsonrpc import Message
+from workbench.core.jsonrpc import Message, id_text
 from workbench.core.pending import Pending
 from workbench.core.rounds import Rounds, Work
 
@@ -107,6 +108,10 @@ class Works:
     def told_given_up(self, round: int, reason: str | None) -> list[Action]:
         """Over HTTP a closed stream says it, and nothing else does ("Cancellation", 2026-07-28)."""
         return [Abandon(str(round))] if self._own_streams else [cancelled(round, reason)]
+
+    def closed(self, id: Any) -> list[Action]:
+        """The server says no more about a request: its stream, if it has one of its own, is done with."""
+        return [Abandon(id_text(id))] if self._own_streams else []
 
     def known(self, action: Action) -> Action:
         """An action about a request, for whoever knows its call."""
