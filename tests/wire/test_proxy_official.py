@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from mcp import ClientSession, MCPError
 from mcp.client.client import Client as Official
 from mcp.client.sse import sse_client
+from mcp.types import TextContent
 
 from tests.servers.served import over_http
 from tests.wire.http_peers import official, served
@@ -43,8 +45,9 @@ async def test_the_official_client_and_server_talk_through_it_with_progress() ->
         reports.append(progress)
 
     async with official_server() as (url, recorded), Official(url, mode="legacy") as client:
-        counted = await client.call_tool("count", {"steps": 3}, progress_callback=progressed)
-        assert counted.content[0].text == "done"
+        call: Any = client.call_tool
+        counted = await call("count", {"steps": 3}, progress_callback=progressed)
+        assert counted.content == [TextContent(type="text", text="done")]
         assert reports == [1, 2, 3]
         with pytest.raises(MCPError):
             await client.read_resource("memo://none")

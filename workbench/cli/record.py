@@ -47,6 +47,9 @@ For a URL (--sse URL is the same for a server of the older HTTP with SSE):
                      ${VAR}; may be repeated
 
 What clients see:
+  --front stdio|http another transport on their side: HTTP before a command, which
+                     is started for each client, or standard input and output
+                     before a URL
   --listen HOST:PORT where to listen for HTTP; default 127.0.0.1 and any free port
   --ready-file FILE  write the URL there once clients can come
   --host NAME        a name by which clients may call us, beside localhost; may be
@@ -73,6 +76,7 @@ _VALUED = {
     "--http": "http",
     "--sse": "sse",
     "--header": "header",
+    "--front": "front",
     "--listen": "listen",
     "--ready-file": "ready-file",
     "--host": "host",
@@ -98,10 +102,11 @@ def main(argv: Sequence[str]) -> int:
         if options is None:
             return _help()
         tell = "verbose" in options or os.isatty(2)
-        if _is_over_http(options, words):
+        over_http, front = _sides(options, words)
+        if over_http or front == "http":
             from workbench.cli import record_http
 
-            return record_http.run(options, tell=tell)
+            return record_http.run(options, words, front, tell=tell)
         command = Command(words[0], tuple(words[1:]), environment(options), last(options, "cwd"))
         return stand_in(recording(options, command, last(options, "name") or ""), tell=tell)
     except WorkbenchError as error:
@@ -135,22 +140,25 @@ def _read(argv: Sequence[str]) -> tuple[dict[str, list[str]] | None, list[str]]:
     return options, words
 
 
-def _is_over_http(options: dict[str, list[str]], words: list[str]) -> bool:
-    """Whether the server is one over HTTP."""
+def _sides(options: dict[str, list[str]], words: list[str]) -> tuple[bool, str]:
+    """Whether the server is one over HTTP, and what clients see: ``stdio`` or ``http``."""
     urls = options.get("http", []) + options.get("sse", [])
     if not words and not urls:
         raise UsageError("record needs a command or a URL: mcp-workbench record [OPTIONS] -- CMD ARGS…")
     if len(urls) + bool(words) > 1:
         raise UsageError("record stands before one server; give one command, or one URL.")
+    front = last(options, "front") or ("http" if urls else "stdio")
+    if front not in ("stdio", "http"):
+        raise UsageError(f"--front is one of stdio, http, not {front}.")
     for names, fits, what in (
         (_OF_COMMANDS, bool(words), "commands, and the server is a URL"),
         (_OF_URLS, bool(urls), "URLs, and the server is a command"),
-        (_OF_LISTENING, bool(urls), "URLs, and the server is a command"),
+        (_OF_LISTENING, front == "http", "clients over HTTP; give --front http with it, or leave it out"),
     ):
         wrong = [name for name in names if name in options]
         if wrong and not fits:
             raise UsageError(f"--{wrong[0]} is for {what}.")
-    return bool(urls)
+    return bool(urls), front
 
 
 def recording(options: dict[str, list[str]], command: Command | None, name: str) -> Recording:

@@ -166,9 +166,9 @@ class Clients:
             return self._taken(asked) or self._come(asked)
         said = _who(asked)
         if said is not None:
-            client = self._named.get(said) or self._taken(asked) or self._come(asked)
-            _put(self._named, said, client)
-            return client
+            known = self._named.get(said) or self._taken(asked) or self._come(asked)
+            _put(self._named, said, known)
+            return known
         if asked.verb == "GET" and asked.events:
             client = self._taken(asked)
             if client is not None or asked.target in self._older:
