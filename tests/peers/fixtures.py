@@ -16,7 +16,8 @@ def peers_are_required() -> bool:
     return bool(os.environ.get("WORKBENCH_REQUIRE_PEERS"))
 
 
-def _or_skip(command: Callable[[], list[str]]) -> list[str]:
+def or_skip(command: Callable[[], list[str]]) -> list[str]:
+    """The command of a peer; where it cannot be had the test is skipped, or fails if peers are required."""
     try:
         return command()
     except PeerUnavailable as trouble:
@@ -28,7 +29,7 @@ def _or_skip(command: Callable[[], list[str]]) -> list[str]:
 @pytest.fixture(scope="session")
 def everything_command() -> list[str]:
     """``@modelcontextprotocol/server-everything``: every feature of the handshake era."""
-    return _or_skip(lambda: npm_peer("everything"))
+    return or_skip(lambda: npm_peer("everything"))
 
 
 @pytest.fixture
@@ -37,25 +38,25 @@ def filesystem_command(tmp_path: Path) -> list[str]:
     folder = tmp_path / "files"
     folder.mkdir()
     (folder / "hello.txt").write_text("hello from a file\n")
-    return [*_or_skip(lambda: npm_peer("filesystem")), str(folder)]
+    return [*or_skip(lambda: npm_peer("filesystem")), str(folder)]
 
 
 @pytest.fixture(scope="session")
 def memory_command() -> list[str]:
     """``@modelcontextprotocol/server-memory``; set ``MEMORY_FILE_PATH`` to keep tests apart."""
-    return _or_skip(lambda: npm_peer("memory"))
+    return or_skip(lambda: npm_peer("memory"))
 
 
 @pytest.fixture(scope="session")
 def typescript_command() -> list[str]:
     """A server of the official TypeScript SDK that speaks both eras."""
-    return _or_skip(typescript_peer)
+    return or_skip(typescript_peer)
 
 
 @pytest.fixture(scope="session")
 def time_command() -> list[str]:
     """``mcp-server-time`` (official Python SDK)."""
-    return _or_skip(lambda: python_peer(PYTHON_PEERS[0]))
+    return or_skip(lambda: python_peer(PYTHON_PEERS[0]))
 
 
 @pytest.fixture
@@ -69,4 +70,4 @@ def git_command(tmp_path: Path) -> list[str]:
     (repository / "notes.txt").write_text("first\n")
     subprocess.run(["git", "-C", str(repository), "add", "notes.txt"], check=True)
     subprocess.run(["git", "-C", str(repository), *identity, "commit", "-qm", "First commit"], check=True)
-    return [*_or_skip(lambda: python_peer(PYTHON_PEERS[1])), "--repository", str(repository)]
+    return [*or_skip(lambda: python_peer(PYTHON_PEERS[1])), "--repository", str(repository)]

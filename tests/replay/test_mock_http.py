@@ -366,3 +366,22 @@ def test_the_recording_is_of_both_eras_if_its_connections_are(tmp_path: Path) ->
     parts = [part_of(Tape().hello().frames), part_of(stateless().frames)]
     assert Cast("x", parts).eras == ("legacy", "modern")
     assert Cast("x", parts[:1]).eras == ("legacy",)
+
+
+async def test_what_was_recorded_over_http_does_not_end_the_stream_of_the_older_transport() -> None:
+    tape = greeted()
+    tape.post(3, asked(2, name="t"))
+    tape.event(3, told(2, content=[]))
+    heads = [*GREETED, head(3, status=200)]
+    async with mocked(part_of(tape.frames, heads), path="/sse") as (url, _), raw(url) as client:
+        async with client.listening() as events:
+            endpoint = await events.next()
+            assert endpoint is not None
+            client.url = str(httpx.URL(url).join(endpoint.data.decode()))
+            came = []
+            for body in (initialize(), message("tools/call", 8, name="t")):
+                assert (await client.post(body)).status_code == 202
+                event = await events.next()
+                assert event is not None
+                came.append(json.loads(event.data)["id"])
+        assert came == [1, 8]

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, ClientSession, MCPError
+from mcp.types import ListRootsResult
 
 from tests.replay.build import Tape, call, progress, request, result, text
 from tests.replay.serving import hello_lines, lines, saved
@@ -31,6 +32,11 @@ def anyio_backend() -> str:
 def hello() -> Tape:
     """A handshake, and the list of tools, which this client asks for by itself."""
     return Tape().hello().c(request(90, "tools/list")).s(result(90, tools=[]))
+
+
+async def text_from(session: Any, tool: str, arguments: dict[str, Any]) -> str:
+    told = await session.call_tool(tool, arguments)
+    return str(told.content[0].text)
 
 
 async def sum_of(client: Any) -> Any:
@@ -59,8 +65,8 @@ async def test_two_clients_at_once_do_not_disturb_each_other(tmp_path: Path) -> 
     heard: list[float] = []
 
     async def one() -> None:
-        async def told(value: float, _total: float | None, _message: str | None) -> None:
-            heard.append(value)
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            heard.append(progress)
 
         async with mock.streams() as (read, write), ClientSession(read, write) as session:
             await session.initialize()
@@ -84,7 +90,7 @@ async def test_a_server_that_ended_ends_and_a_line_that_is_no_message_is_an_exce
 
     async with mock.streams() as (read, write), ClientSession(read, write, message_handler=take) as session:
         await session.initialize()
-        assert (await session.call_tool("t", {})).content[0].text == "x"
+        assert await text_from(session, "t", {}) == "x"
         with pytest.raises(MCPError):
             await session.call_tool("die", {})
     assert [isinstance(each, ValueError) for each in seen] == [True]
@@ -96,9 +102,7 @@ async def test_a_question_is_asked_and_its_answer_held_against_the_recorded_one(
     tape.c(result("q", roots=[{"uri": "file:///recorded/place-1"}])).s(text(2, "file:///recorded/place-1"))
     mock = Mock(str(saved(tape, tmp_path / "a.db")), on_answer="fail")
 
-    async def roots(_context: Any) -> Any:
-        from mcp.types import ListRootsResult
-
+    async def roots(context: Any) -> ListRootsResult:
         return ListRootsResult.model_validate({"roots": [{"uri": "file:///live/place-2"}]})
 
     async with (
@@ -106,7 +110,7 @@ async def test_a_question_is_asked_and_its_answer_held_against_the_recorded_one(
         ClientSession(read, write, list_roots_callback=roots) as session,
     ):
         await session.initialize()
-        assert (await session.call_tool("ask", {})).content[0].text == "file:///live/place-2"
+        assert await text_from(session, "ask", {}) == "file:///live/place-2"
     assert mock.report()["differing_answers"] == 1
     assert not mock.agrees()
 
@@ -122,7 +126,7 @@ async def test_rules_kept_with_a_recording_are_followed(tmp_path: Path) -> None:
     mock = Mock(str(path))
     async with mock.streams() as (read, write), ClientSession(read, write) as session:
         await session.initialize()
-        assert (await session.call_tool("t", {"n": 2})).content[0].text == "x"
+        assert await text_from(session, "t", {"n": 2}) == "x"
     assert mock.agrees()
 
 

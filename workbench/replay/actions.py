@@ -10,7 +10,9 @@ from workbench.core.frame import Ending
 class Send(NamedTuple):
     """Write a body to the client. ``seq`` is the recorded frame it is made from, 0 if it is ours;
     ``part`` of ``parts`` is its place in the batch it was recorded in. ``stream`` is the stream of the
-    live request it belongs to, 0 for the client's own, and ``status`` the HTTP status of an answer."""
+    live request it belongs to, 0 for the client's own, and ``status`` the HTTP status of an answer.
+    ``apart``: the client must have taken what went before it, because progress that it reads together
+    with the answer some clients drop (the TypeScript SDK, over stdio and HTTP with SSE)."""
 
     body: bytes
     ending: Ending = Ending.LF
@@ -19,6 +21,7 @@ class Send(NamedTuple):
     parts: int = 1
     stream: int = 0
     status: int = 200
+    apart: bool = False
 
 
 class Reply(NamedTuple):

@@ -45,16 +45,16 @@ MISS = -32010
 class Run:
     """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text) and ``stream`` what
     brought it, ``came`` is what has come of what its pieces wait for, ``gone`` tells that the client
-    does not wait for it any more."""
+    does not wait for it any more, ``told`` that it was sent progress."""
 
-    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "stream", "token")
+    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "stream", "token", "told")
 
     def __init__(self, cue: Cue, id: str = "", token: str | None = None, stream: int = 0) -> None:
         self.cue = cue
         self.id = id
         self.token = token
         self.stream = stream
-        self.gone = False
+        self.gone = self.told = False
         self.pieces = deque(cue.pieces)
         self.came: set[int] = set()
         self.answered = False
@@ -293,7 +293,10 @@ class Player:
             owner = self._owner(piece, run) or run
             body = self._correlations.applied(self._identified(piece, owner))
             status = piece.http[0] if piece.http is not None else _status(body, piece, self._own)
-            actions.append(Send(body, piece.ending, piece.seq, piece.part, piece.parts, stream, status))
+            apart = piece.what == ANSWER and owner.told
+            owner.told = owner.told or piece.method == "notifications/progress"
+            where = (piece.ending, piece.seq, piece.part, piece.parts, stream)
+            actions.append(Send(body, *where, status, apart))
 
     def _stop(self, piece: Piece, run: Run, actions: list[Action]) -> None:
         """A request that was not answered: over HTTP as it was, else with an explanation."""

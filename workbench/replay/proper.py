@@ -28,7 +28,10 @@ def proper(frames: Iterable[Frame], *, lines: bool = True) -> Iterator[Frame]:
     HTTP stays as it was."""
     beginning = _Beginning()
     for frame in frames:
-        yield from beginning.take(_on_a_line(frame) if lines and frame.channel in _HTTP else frame)
+        if frame.channel in _HTTP:
+            # Whatever carried it, it is whole: only a line can lack its end.
+            frame = _on_a_line(frame) if lines else frame._replace(ending=Ending.LF)
+        yield from beginning.take(frame)
     yield from beginning.held()
 
 

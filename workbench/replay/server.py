@@ -298,6 +298,7 @@ class MockServer:
         for seq, parts in batches.items():
             if len(parts) == parts[0].parts and len({part.stream for part in parts}) == 1:
                 whole = Send(self._batch(seq, parts), parts[0].ending, seq, stream=parts[0].stream)
+                whole = whole._replace(apart=any(part.apart for part in parts))
                 actions[actions.index(parts[-1])] = whole
                 actions = [action for action in actions if all(action is not part for part in parts)]
         return actions

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import select
+import stat
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -32,6 +34,10 @@ SILENCE = 0.5
 
 #: How long stderr may take before it is given up until it is read again (seconds).
 PATIENCE = 1.0
+
+#: How long the client may take to read what must reach it apart, and how often it is looked (seconds).
+SETTLING = 1.0
+SHORTEST, LONGEST = 0.0001, 0.005
 
 #: Told every frame: direction, channel, body, ending.
 Tap = Callable[[Direction, Channel, bytes, Ending], object]
@@ -105,6 +111,14 @@ class Pipes:
             return
         self._patience = 0.0 if view else PATIENCE
 
+    def settle(self) -> None:
+        """Wait until the client has taken what was written, as far as that can be known, and not long."""
+        pause = SHORTEST
+        until = time.monotonic() + SETTLING
+        while _untaken(self._stdout) and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST)
+
     def close_stdout(self) -> None:
         """Let the client see the end of the stream; the descriptor stays taken."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -173,6 +187,19 @@ def serve(
     return line.code
 
 
+def _untaken(descriptor: int) -> bool:
+    """Whether the other end of a pipe or of a local socket has not read everything yet."""
+    # Loaded where they are first needed: a client waits for its first answer meanwhile.
+    import fcntl
+    import termios
+
+    how = termios.FIONREAD if stat.S_ISFIFO(os.fstat(descriptor).st_mode) else termios.TIOCOUTQ
+    try:
+        return any(fcntl.ioctl(descriptor, how, b"\0" * 4))
+    except OSError:  # something that nobody can tell it of, as a file
+        return False
+
+
 class _Line:
     """Performs what the mock decides. ``code`` is the status to exit with, once it is time to."""
 
@@ -215,6 +242,9 @@ class _Line:
                 self._told(Direction.TO_CLIENT, Channel.STDERR, action.body, action.ending)
                 self._pipes.complain(line)
             elif self._open:
+                if action.apart:
+                    self._flush(out)
+                    self._pipes.settle()
                 self._told(Direction.TO_CLIENT, Channel.STDIO, action.body, action.ending)
                 out.append(line)
         self._flush(out)

@@ -94,7 +94,7 @@ class _Stage:
         if send.stream and send.status != 200:
             self._client.answer(send.stream, send.status, send.body)
         else:
-            self._client.send(send.body, send.stream)
+            self._client.send(send.body, send.stream, apart=send.apart)
         if send.ending is Ending.NONE and not self._client.streams:
             self._client.hang_up()
 

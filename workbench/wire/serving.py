@@ -88,7 +88,7 @@ class LineClient:
     async def receive(self) -> Received | None:
         return await self.inbox.take()
 
-    def send(self, body: bytes, stream: int = 0) -> None:  # noqa: ARG002
+    def send(self, body: bytes, stream: int = 0, *, apart: bool = False) -> None:  # noqa: ARG002
         """Write a body; one that holds line ends becomes several lines."""
         for line in body.split(b"\n"):
             if self._ended:

@@ -69,14 +69,14 @@ class HttpClient:
     async def receive(self) -> Received | None:
         return await self.inbox.take()
 
-    def send(self, body: bytes, stream: int = 0) -> None:
+    def send(self, body: bytes, stream: int = 0, *, apart: bool = False) -> None:
         """Put a message on the stream of a request, or on the client's own."""
         outgoing = self._find(stream)
         if outgoing is None:
             why = "its stream has ended" if stream else "this client has no stream of its own"
             self._dropped(len(body), why)
         else:
-            outgoing.put(Item(body))
+            outgoing.put(Item(body, apart=apart and not self.streams))
             self._over(stream, outgoing)
 
     def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:

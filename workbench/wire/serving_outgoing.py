@@ -28,14 +28,20 @@ WAITING_EVENTS = 10_000
 WAITING_BYTES = 256 * 1024 * 1024
 
 
+#: How long before an answer that must be read apart from what went before it (seconds). Whether a client
+#: has read what it has received, nothing tells over TCP.
+APART = 0.02
+
+
 class Item(NamedTuple):
     """Something that goes out: a message, a priming event (no body), the end for now (``cut``), or its
-    breaking for good (``last``)."""
+    breaking for good (``last``). ``apart``: it goes out a moment after what went before it."""
 
     body: bytes
     retry: int | None = None
     cut: bool = False
     last: bool = False
+    apart: bool = False
 
 
 class Plain(NamedTuple):
@@ -236,6 +242,8 @@ async def _write(outgoing: Outgoing, exchange: Exchange, name: str | None) -> st
             outgoing.delivered(index)
             return "closed"
         identity = outgoing.event_id()
+        if item.apart:
+            await anyio.sleep(APART)
         if item.body or identity is not None:
             await exchange.event(item.body, name if item.body else None, identity, item.retry)
         outgoing.delivered(index)

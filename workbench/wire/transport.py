@@ -147,10 +147,11 @@ class Client(Protocol):
         """The next body it sent, ``None`` when it has gone for good."""
         ...
 
-    def send(self, body: bytes, stream: int = 0) -> None:
+    def send(self, body: bytes, stream: int = 0, *, apart: bool = False) -> None:
         """Send a message to it on the stream of a body it sent, or on its own (0). The answers to
         all requests that a stream brought end that stream. Never blocks; what can not be
-        delivered any more is told by a process event."""
+        delivered any more is told by a process event. ``apart`` is for an answer that its client
+        should not read together with what went before it."""
         ...
 
     def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:
