@@ -29,7 +29,7 @@ ID_REUSED = Rule(
 RULES = (ID_REUSED,)
 
 #: Ids remembered of a side that does not simply count.
-MAX_IDS = 2_000
+MAX_IDS = 1_000
 
 
 class Used:

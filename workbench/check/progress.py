@@ -113,7 +113,7 @@ RULES = (
 )
 
 #: Tokens in use that are followed, and used ones that are remembered, on one connection.
-MAX_TOKENS = 2_000
+MAX_TOKENS = 1_000
 
 _Key = tuple[Direction, str]
 

@@ -42,7 +42,7 @@ __all__ = [
 MAX_OPEN = 100_000
 
 #: Answered requests and tasks that are remembered, to tell a second answer from an unknown one.
-MAX_REMEMBERED = 2_000
+MAX_REMEMBERED = 1_000
 
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 
