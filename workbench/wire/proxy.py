@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 #: which many wait for 5, because a request that meets a closing connection cannot be sent again.
 KEPT = 2.0
 
+#: An answer up to this size, if it says so, is passed on as one packet with its head (bytes).
+SHORT = 64 * 1024
+
 #: How long closing a connection may take that is not read to its end (seconds).
 _CLOSING = 1.0
 
@@ -169,11 +172,13 @@ class Proxy:
         asked = response.request.url
         headers = downwards(response.headers.raw, asked, self._origin.url, self._ours)
         reason = response.extensions.get("reason_phrase")
-        await inbound.head(response.status_code, headers, reason)
         frames = passage.frames
+        left = _length(response)
+        # What says how long it is, and is short, has its body at hand.
+        together = 0 <= left <= SHORT and not frames.events
+        await inbound.head(response.status_code, headers, reason, together=together)
         rewrites = passage.may_be_older and not response.headers.get("content-encoding")
         first = FirstEvent(asked, self._origin.url, self._ours) if rewrites else None
-        left = _length(response)
         try:
             async for chunk in response.aiter_raw():
                 events = frames.feed(chunk)
@@ -188,8 +193,7 @@ class Proxy:
                 while not frames.tap.sink.has_room():
                     await anyio.sleep(_ROOM)
         except HTTP_ERRORS as failure:
-            if first is not None:
-                await inbound.write(first.rest())
+            await inbound.write(first.rest() if first is not None else b"")
             passage.cut(trouble_of(asked, failure, answered=True))
             return  # without an end, which the client will see as what it is
         passage.ended()

@@ -78,8 +78,12 @@ class Inbound:
 
     # The answer
 
-    async def head(self, status: int, headers: Raw, reason: bytes | None = None) -> None:
+    async def head(
+        self, status: int, headers: Raw, reason: bytes | None = None, *, together: bool = False
+    ) -> None:
+        """Write the head; ``together`` with the first of what comes after it, which must come soon."""
         self._wire.reason = reason
+        self._wire.together = together
         self.begun = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
@@ -94,5 +98,6 @@ class Inbound:
         """Answer by ourselves, with JSON."""
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         size = str(len(body)).encode()
-        await self.head(status, [*raw, (b"content-type", b"application/json"), (b"content-length", size)])
+        more = [(b"content-type", b"application/json"), (b"content-length", size)]
+        await self.head(status, raw + more, together=True)
         await self.finish(body)

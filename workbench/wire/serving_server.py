@@ -96,14 +96,17 @@ def address_of(listening: socket.socket) -> str:
 
 class Wire(h11.Connection):
     """A client's connection. ``headers`` are those of its current request as they were written;
-    ``reason`` is the reason phrase to answer with, if there is to be another than the usual one. ``cut``
-    breaks the connection as it stands."""
+    ``reason`` is the reason phrase to answer with, if there is to be another than the usual one.
+    ``together`` makes the head of the next answer wait for what comes after it, which is then one packet.
+    ``cut`` breaks the connection as it stands."""
 
     def __init__(self, cut: Callable[[], None]) -> None:
         super().__init__(h11.SERVER, LARGEST_HEAD)
         self.cut = cut
         self.headers: list[tuple[bytes, bytes]] = []
         self.reason: bytes | None = None
+        self.together = False
+        self._held: list[bytes] = []
 
     def next_event(self) -> Any:
         event = super().next_event()
@@ -117,7 +120,14 @@ class Wire(h11.Connection):
             event = h11.Response(
                 status_code=event.status_code, headers=event.headers.raw_items(), reason=self.reason
             )
-        return super().send_with_data_passthrough(event)
+        data = super().send_with_data_passthrough(event)
+        if self.together and isinstance(event, h11.Response):
+            self.together = False
+            self._held = data or []
+            return []
+        if self._held:
+            data, self._held = [*self._held, *(data or ())], []
+        return data
 
 
 class _Protocol(H11Protocol):
