@@ -29,6 +29,12 @@ NOT_RUN = {
     "make test     # every test": "this is one of them",
     "mcp-workbench call simulate-research-query topic=otters --task-ttl 60 "
     "-- npx -y @modelcontextprotocol/server-everything": "needs a network, and tests/wire/test_tasks.py does it",
+    "mcp-workbench record --http https://host/mcp --listen 127.0.0.1:8931": "goes on until it is ended, and "
+    "tests/standin/test_record_http.py does it",
+    "mcp-workbench record --front http --listen 127.0.0.1:8932 -- mcp-server-time": "goes on until it is ended, "
+    "and tests/standin/test_record_front.py does it",
+    "mcp-workbench record --front stdio --http https://host/mcp": "needs a network, and "
+    "tests/standin/test_record_front.py does it",
     "pip install .            # from a clone; gives you mcp-workbench": "the test of the wheel installs it",
 }
 
