@@ -19,6 +19,7 @@ from tests.servers.targets import ROOT
 from tests.wire.raw import initialize, message, modern, modern_headers, raw
 from workbench.core.sse import ServerEvent
 from workbench.replay.cast import Part
+from workbench.replay.script import build
 from workbench.store.chosen import choose_all
 
 pytestmark = pytest.mark.anyio
@@ -35,8 +36,6 @@ def bodies(events: Sequence[ServerEvent]) -> list[Any]:
 
 def recorded(name: str) -> Part:
     """A connection of a recording of ours."""
-    from workbench.replay.script import build
-
     (chosen,) = choose_all(str(ROOT / "tests" / "recordings" / name))
     return Part(chosen.name, chosen.revision, lambda: build(chosen.frames(), head=chosen.stream, lines=False))
 
@@ -289,10 +288,13 @@ async def test_a_probe_meets_what_a_server_of_the_handshake_era_says() -> None:
 
 
 async def test_discovery_that_was_not_recorded_tells_what_was_used() -> None:
-    async with mocked(part_of(stateless().frames)) as (url, _), raw(url) as client:
+    server = {"io.modelcontextprotocol/serverInfo": {"name": "x", "version": "1"}}
+    tape = stateless().c(modern("tools/list", 2)).s(result(2, tools=[], _meta=server))
+    async with mocked(part_of(tape.frames)) as (url, _), raw(url) as client:
         answer = await client.post(modern("server/discover"), **modern_headers("server/discover"))
         assert answer.json()["result"]["supportedVersions"] == ["2026-07-28"]
         assert answer.json()["result"]["capabilities"] == {"tools": {}}
+        assert answer.json()["result"]["_meta"] == server
 
 
 @pytest.mark.parametrize("checks", [True, False])
@@ -385,3 +387,22 @@ async def test_what_was_recorded_over_http_does_not_end_the_stream_of_the_older_
                 assert event is not None
                 came.append(json.loads(event.data)["id"])
         assert came == [1, 8]
+
+
+async def test_a_client_that_probed_before_its_handshake_is_of_the_handshakes_era() -> None:
+    asks = request(0, "server/discover", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+    refused = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32000, "message": "Not initialized"}}
+    tape = Tape().c(asks).s(refused).hello().s(note("notifications/tools/list_changed"))
+    async with mocked(part_of(tape.frames)) as (url, _), raw(url) as client:
+        await client.handshake()
+        async with client.listening() as own:
+            event = await own.next()
+            assert event is not None
+            assert json.loads(event.data)["method"] == "notifications/tools/list_changed"
+
+
+def test_who_asked_what_a_server_is_and_no_more_is_of_the_stateless_era() -> None:
+    asks = request(0, "server/discover", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+    tape = Tape().c(asks).s(result(0, supportedVersions=["2026-07-28"]))
+    assert build(tape.frames).modern
+    assert not build(tape.hello().frames).modern

@@ -88,6 +88,7 @@ class _Builder:
         self._last_answered: tuple[int, int] | None = None
         self._ends = Ends(self.script)
         self._held: Frame | None = None
+        self._asked_what = False
 
     def take_handshake(self, frames: Iterator[Frame]) -> bool:
         """Take frames up to the client's first message after ``initialize`` has been answered; False
@@ -158,7 +159,9 @@ class _Builder:
         if cue.method == LISTEN:
             self._listeners.add(exchange.id, cue)
         if peek(event.message, "params", "_meta", _MODERN) is not None:
-            self.script.modern = True
+            # Who asks what a server is may go on with a handshake.
+            self._asked_what = self._asked_what or cue.method == "server/discover"
+            self.script.modern = self.script.modern or cue.method != "server/discover"
 
     def _told(self, frame: Frame, event: Told) -> None:
         cue = self._cancelled(frame, event)
@@ -320,6 +323,8 @@ class _Builder:
 
     def _finish(self) -> None:
         """Where a recording stops short of an answer, with nobody having left, the mock must say so."""
+        if self._asked_what and not any(cue.method == "initialize" for cue in self.script.requests):
+            self.script.modern = True
         if self._ends.told:
             return
         for exchange in self._open():
