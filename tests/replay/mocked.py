@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +89,6 @@ def listening(recording: Path | str, folder: Path, *words: str) -> Iterator[List
             time.sleep(0.02)
         yield Listening(process, ready.read_text().strip(), report)
     finally:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

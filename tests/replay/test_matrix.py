@@ -1,15 +1,15 @@
-"""Handshake era: recorded over one transport, served over another, and no client can tell.
+"""Recorded over one transport, served over another, and no client can tell; in both eras.
 
 A program of each client (``clients``) runs on a live server of the official SDK that does everything of
 the era, and again on the recording of that. What its code saw must be equal, everything must
-have been asked for that was recorded, and nothing else. The older a transport the less it carries, but
-none of the recorded details that get lost is one that a client's code is shown.
+have been asked for that was recorded, and nothing else.
 
 What was recorded over HTTP and over HTTP with SSE was so by the replay of what was recorded over stdio,
 and is held to the live run all the same.
 
-Cells that cannot exist: the TypeScript SDK in process, which is another process. ``make test`` runs one
-cell for each row and column with the clients that are installed anyway, ``make test-long`` all.
+Cells that cannot exist: the TypeScript SDK in process, which is another process; HTTP with SSE in the
+stateless era, which that transport has not. ``make test`` runs one cell for each row and column with the
+clients that are installed anyway, ``make test-long`` all.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from tests.servers.targets import ROOT
 
 pytestmark = pytest.mark.peer
 
-LIVE = [sys.executable, "-m", "tests.servers.official_handshake"]
-RECORD = [sys.executable, "-m", "workbench", "record", "-o"]
+LEGACY, MODERN = "official_handshake", "official_eras"
 CLIENTS = Path(__file__).parent / "clients"
 
 #: How each client's program is started.
@@ -43,6 +42,12 @@ COMMANDS: dict[str, Callable[[], list[str]]] = {
     "python 1": lambda: [python_client("mcp-1"), str(CLIENTS / "python_sdk.py")],
     "fastmcp": lambda: [python_client("fastmcp"), str(CLIENTS / "fastmcp_client.py")],
 }
+STATELESS: dict[str, Callable[[], list[str]]] = {
+    "python modern": lambda: [sys.executable, str(CLIENTS / "python_stateless.py"), "2026-07-28"],
+    "python auto": lambda: [sys.executable, str(CLIENTS / "python_stateless.py"), "auto"],
+    "typescript modern": lambda: typescript_client(CLIENTS / "typescript_stateless.mjs"),
+    "raw modern": lambda: [sys.executable, str(CLIENTS / "raw_stateless.py")],
+}
 RECORDED = ("stdio", "http", "sse")
 SERVED = ("stdio", "http", "sse", "mock")
 #: A cell for each row and each column, and for each client that every run of the tests has.
@@ -51,17 +56,26 @@ SHORT = {
     ("python", "http", "sse"),
     ("typescript", "sse", "stdio"),
     ("raw", "stdio", "http"),
+    ("python auto", "stdio", "mock"),
+    ("typescript modern", "http", "stdio"),
+    ("raw modern", "stdio", "http"),
 }
-IMPOSSIBLE = {("typescript", recorded, "mock") for recorded in RECORDED}
 
 
 def cells() -> list[Any]:
     every = [(client, was, now) for client in COMMANDS for was in RECORDED for now in SERVED]
+    every += [(client, was, now) for client in STATELESS for was in RECORDED for now in SERVED]
     return [
         pytest.param(*cell, id=" ".join(cell), marks=() if cell in SHORT else pytest.mark.long)
         for cell in every
-        if cell not in IMPOSSIBLE
+        if not is_impossible(*cell)
     ]
+
+
+def is_impossible(client: str, was: str, now: str) -> bool:
+    if client in STATELESS and "sse" in (was, now):
+        return True
+    return "typescript" in client and now == "mock"
 
 
 class Made:
@@ -77,12 +91,21 @@ class Made:
         self.recording(client, "stdio")
         return self._seen[client]
 
+    def _live(self, client: str) -> Path:
+        """Run a client on the live server. Some start a server more than once, to find its era; each
+        start makes a recording, and the largest is of the session."""
+        store = self._folder / client.replace(" ", "-")
+        server = [sys.executable, "-m", f"tests.servers.{MODERN if client in STATELESS else LEGACY}"]
+        record = [sys.executable, "-m", "workbench", "record", "--", *server]
+        self._seen[client] = run(client, "stdio", "/usr/bin/env", f"MCP_WORKBENCH_STORE={store}", *record)
+        return max(store.glob("*.db"), key=lambda path: path.stat().st_size)
+
     def recording(self, client: str, kind: str) -> Path:
         path = self._recordings.get((client, kind))
         if path is None:
             path = self._recordings[client, kind] = self._folder / f"{client} {kind}.db".replace(" ", "-")
             if kind == "stdio":
-                self._seen[client] = run(client, "stdio", *RECORD, str(path), "--", *LIVE)
+                path = self._recordings[client, kind] = self._live(client)
             else:
                 source = self.recording(client, "stdio")
                 assert served(client, source, kind, self._folder, "-o", str(path)) == self.live(client)
@@ -97,7 +120,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def run(client: str, *words: str) -> Any:
     """What a client's program saw."""
     done = subprocess.run(
-        [*or_skip(COMMANDS[client]), *words],
+        [*or_skip({**COMMANDS, **STATELESS}[client]), *words],
         capture_output=True,
         text=True,
         timeout=100,
@@ -133,6 +156,8 @@ def test_a_client_cannot_tell_the_replay_from_the_live_server(
 
 
 def test_every_row_and_column_has_a_short_cell() -> None:
-    assert {was for _, was, _ in SHORT} == set(RECORDED)
-    assert {now for _, _, now in SHORT} == set(SERVED)
-    assert {client for client, _, _ in SHORT} == {"python", "typescript", "raw"}
+    for clients, kinds in ((COMMANDS, {"stdio", "http", "sse"}), (STATELESS, {"stdio", "http"})):
+        short = [cell for cell in SHORT if cell[0] in clients]
+        assert {was for _, was, _ in short} == kinds
+        assert {now for _, _, now in short} == {*kinds, "mock"}
+    assert {client for client, _, _ in SHORT} >= {"python", "typescript", "raw"}

@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
     options = arguments.options
     with choose(arguments.file) as chosen:
         # A report is complete from the first answer on, so all of the recording is read before it.
-        script = build(chosen.frames(), at_once=arguments.reports)
+        script = build(chosen.frames(), at_once=arguments.reports, head=chosen.stream)
         options = options.keeping(kept_ignores(chosen.rules()))
         server = MockServer(script, Report(chosen.path, chosen.name), options)
         values = arguments.values

@@ -103,8 +103,10 @@ class Carriage:
         return event.get("event") == "session" and event.get("state") == "lost"
 
     def closed_by_client(self, exchange: Exchange) -> bool:
+        """Whether the client left a stream that had no answer: closed by it, or, seen from the server, cut.
+        What a network cut is told to have got no answer (``unanswered``)."""
         head = self._head(exchange.stream)
-        return head is not None and head.closed_how == "closed"
+        return head is not None and head.closed_how in ("closed", "cut")
 
     def _told(self, stream: int) -> tuple[int, str] | None:
         head = self._head(stream)

@@ -9,21 +9,38 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.core.jsonrpc import decode
 from workbench.core.methods import CHANGED_LISTS, REVISIONS
-from workbench.replay.cues import Script
+from workbench.core.peek import peek
+from workbench.replay.cues import ANSWER, Script
 
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+_NAMED = _SERVER_INFO.encode()
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
 def discovered(script: Script) -> dict[str, Any]:
     """The result, as a value."""
-    return {
+    told: dict[str, Any] = {
         "resultType": "complete",
         "supportedVersions": sorted(_versions(script)) or [REVISIONS[-1]],
         "capabilities": _capabilities(script),
         "ttlMs": 0,
         "cacheScope": "private",
     }
+    named = _server_info(script)
+    return told if named is None else {**told, "_meta": {_SERVER_INFO: named}}
+
+
+def _server_info(script: Script) -> Any:
+    """Who the server said it is with any of its answers."""
+    answers = (piece for piece in script.pieces() if piece.what == ANSWER and _NAMED in piece.body)
+    found = (
+        peek(message, "result", "_meta", _SERVER_INFO)
+        for piece in answers
+        for message in decode(piece.body).messages
+    )
+    return next((each for each in found if isinstance(each, dict)), None)
 
 
 def _versions(script: Script) -> set[str]:
