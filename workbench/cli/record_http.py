@@ -7,6 +7,7 @@ from workbench.config import Target, parse_targets
 from workbench.config.targets import target_name
 from workbench.errors import ConnectionFailed
 from workbench.standin.web import Front, serve_command, speak_lines, stand_before
+from workbench.wire import ready
 from workbench.wire.command import NotStarted
 
 Options = dict[str, list[str]]
@@ -14,6 +15,7 @@ Options = dict[str, list[str]]
 
 def run(options: Options, words: list[str], front: str, *, tell: bool) -> int:
     """Stand in, and return the exit status. Raises ``WorkbenchError``."""
+    ready.forget(last(options, "ready-file"))
     target = _target(options, words)
     made = recording(options, None, target.name)
     where = Front(

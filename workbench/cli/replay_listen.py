@@ -10,12 +10,13 @@ from functools import partial
 import anyio
 
 from workbench.cli.replay_arguments import Arguments
-from workbench.cli.replay_verdict import ReportFiles, replace, tell
+from workbench.cli.replay_verdict import ReportFiles, tell
 from workbench.core.frame import StreamSink
-from workbench.errors import EXIT_MISMATCH, EXIT_OK, RecordingError, UsageError, WorkbenchError
+from workbench.errors import EXIT_MISMATCH, EXIT_OK, UsageError, WorkbenchError
 from workbench.mock import cast_of
 from workbench.replay.cast import Cast
 from workbench.store.chosen import choose_all
+from workbench.wire import ready
 from workbench.wire.serve import Pipes
 from workbench.wire.serving_http import serve_http
 from workbench.wire.serving_mock import Host, NoSink
@@ -31,6 +32,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def listen(arguments: Arguments) -> int:
     """Serve until a signal comes; returns the exit status. Raises ``WorkbenchError``."""
+    ready.forget(arguments.values.get("--ready-file"))
     chosen = choose_all(arguments.file)
     with chosen[0]:
         cast = cast_of(chosen, arguments.options, at_once=arguments.reports, lines=False)
@@ -101,14 +103,7 @@ class _Command:
 
     def _tell(self, serving: Serving) -> None:
         """Tell where it is, now that it accepts."""
-        path = self._arguments.values.get("--ready-file")
-        if path is not None:
-            try:
-                replace(path, f"{serving.address}\n")
-            except OSError as error:
-                raise RecordingError(
-                    f"The file {path} cannot be written ({error.strerror}); choose another place."
-                ) from None
+        ready.tell(self._arguments.values.get("--ready-file"), serving.address)
         sys.stdout.write(f"{serving.address}\n")
         sys.stdout.flush()
 

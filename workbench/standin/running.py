@@ -6,7 +6,6 @@ the recorder's process is the same.
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -86,11 +85,3 @@ def _until_written(scribe: Scribe) -> None:
             signal.signal(number, lambda each, _: signals.append(each))
     while not scribe.ended() and not signals:
         time.sleep(_LOOK)
-
-
-def write_ready(path: str, url: str) -> None:
-    """Tell in a file where clients come; it is whole at any moment it is there."""
-    beside = f"{path}.{os.getpid()}"
-    with open(beside, "w", encoding="utf-8") as out:
-        out.write(url + "\n")
-    os.replace(beside, path)

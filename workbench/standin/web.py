@@ -22,9 +22,10 @@ from workbench.config import Target, display, secrets_of
 from workbench.errors import EXIT_OK
 from workbench.standin import hold_standard_streams
 from workbench.standin.recording import Recording
-from workbench.standin.running import record, write_ready
+from workbench.standin.running import record
 from workbench.standin.scribe import complain
 from workbench.standin.sink import RingSink, Unrecorded
+from workbench.wire import ready
 from workbench.wire.bridge import bridge
 from workbench.wire.proxy import open_proxy, origin_for
 from workbench.wire.proxy_clients import Client
@@ -141,7 +142,6 @@ def _to_stderr(line: bytes) -> None:
 def _tell(url: str, instead: str, front: Front) -> None:
     """Say where clients come, now that they can."""
     complain(f"clients use {url} {instead}; ctrl-C, or TERM, ends it")
-    if front.ready is not None:
-        write_ready(front.ready, url)
+    ready.tell(front.ready, url)
     sys.stdout.write(url + "\n")
     sys.stdout.flush()
