@@ -15,6 +15,9 @@ from workbench.wire.bell import Bell
 
 SMALL = RESERVE + 10_000
 
+#: A bell holds two descriptors for as long as its process lives.
+BELL = Bell()
+
 units = st.builds(
     Unit,
     connection=st.integers(0, 2**32 - 1),
@@ -43,7 +46,7 @@ def take_all(ring: Ring) -> list[Unit | Word]:
 
 @given(st.lists(st.lists(units, max_size=3), max_size=8), st.integers(20_000, 30_000))
 def test_what_is_put_is_taken_as_it_was_and_in_order(rounds: list[list[Unit]], size: int) -> None:
-    ring = Ring(Bell(), size)
+    ring = Ring(BELL, size)
     for number, batch in enumerate(rounds):
         for item in batch[:2]:
             ring.put(item)
@@ -52,7 +55,7 @@ def test_what_is_put_is_taken_as_it_was_and_in_order(rounds: list[list[Unit]], s
 
 
 def test_there_is_no_room_when_only_the_reserve_is_left_and_again_when_it_was_taken() -> None:
-    ring = Ring(Bell(), SMALL)
+    ring = Ring(BELL, SMALL)
     assert ring.wait_room(0)
     ring.put(unit(b"x" * 10_000))
     assert not ring.has_room()
@@ -63,7 +66,7 @@ def test_there_is_no_room_when_only_the_reserve_is_left_and_again_when_it_was_ta
 
 
 def test_a_ring_that_nobody_takes_from_any_more_has_room_for_ever_and_keeps_nothing() -> None:
-    ring = Ring(Bell(), SMALL)
+    ring = Ring(BELL, SMALL)
     ring.abandoned = True
     for _ in range(5):
         ring.put(unit(b"x" * 1_000_000))
@@ -71,7 +74,7 @@ def test_a_ring_that_nobody_takes_from_any_more_has_room_for_ever_and_keeps_noth
 
 
 def test_a_body_larger_than_the_memory_goes_through_it_in_parts() -> None:
-    ring, body = Ring(Bell(), PART + 100_000), os.urandom(3 * PART + 17)
+    ring, body = Ring(BELL, PART + 100_000), os.urandom(3 * PART + 17)
     large = Unit(7, Direction.TO_CLIENT, Channel.SSE, body, 1, 2, True, Ending.NONE, 3, '{"id":"e"}')
     putting = threading.Thread(target=ring.put, args=(large,), daemon=True)
     putting.start()
@@ -83,7 +86,7 @@ def test_a_body_larger_than_the_memory_goes_through_it_in_parts() -> None:
 
 
 def test_threads_that_put_at_once_lose_nothing_and_keep_their_order() -> None:
-    ring, threads, each = Ring(Bell(), SMALL), 4, 3_000
+    ring, threads, each = Ring(BELL, SMALL), 4, 3_000
 
     def put(sender: int) -> None:
         for number in range(each):
