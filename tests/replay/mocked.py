@@ -74,12 +74,15 @@ def listening(recording: Path | str, folder: Path, *words: str) -> Iterator[List
     ready, report = folder / "ready", folder / "report.json"
     ready.unlink(missing_ok=True)
     where = ["--listen", "127.0.0.1:0", "--ready-file", str(ready), "--report", str(report)]
+    with started([*SERVE, str(recording), *where, *words], ready) as process:
+        yield Listening(process, ready.read_text().strip(), report)
+
+
+@contextmanager
+def started(command: list[str], ready: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that tells in a file that it accepts."""
     process = subprocess.Popen(
-        [*SERVE, str(recording), *where, *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ROOT
     )
     try:
         deadline = time.monotonic() + PATIENCE
@@ -87,7 +90,7 @@ def listening(recording: Path | str, folder: Path, *words: str) -> Iterator[List
             assert process.poll() is None, process.communicate()[1]
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        yield Listening(process, ready.read_text().strip(), report)
+        yield process
     finally:
         if process.poll() is None:
             process.kill()

@@ -4,9 +4,6 @@ A program of each client (``clients``) runs on a live server of the official SDK
 the era, and again on the recording of that. What its code saw must be equal, everything must
 have been asked for that was recorded, and nothing else.
 
-What was recorded over HTTP and over HTTP with SSE was so by the replay of what was recorded over stdio,
-and is held to the live run all the same.
-
 Cells that cannot exist: the TypeScript SDK in process, which is another process; HTTP with SSE in the
 stateless era, which that transport has not. ``make test`` runs one cell for each row and column with the
 clients that are installed anyway, ``make test-long`` all.
@@ -15,6 +12,7 @@ clients that are installed anyway, ``make test-long`` all.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +23,8 @@ import pytest
 
 from tests.peers.fixtures import or_skip
 from tests.peers.install import python_client, typescript_client
-from tests.replay.mocked import listening
+from tests.peers.listening import listening as peer_at
+from tests.replay.mocked import PATIENCE, listening, started
 from tests.replay.serving import SERVE
 from tests.servers.targets import ROOT
 
@@ -79,37 +78,41 @@ def is_impossible(client: str, was: str, now: str) -> bool:
 
 
 class Made:
-    """The recordings of a client's live run, made when they are first asked for."""
+    """Live runs of the clients, each made when it is first asked for: what the client's code saw, and the
+    recording."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seen: dict[str, Any] = {}
-        self._recordings: dict[tuple[str, str], Path] = {}
+        self._runs: dict[tuple[str, str], tuple[Any, Path]] = {}
 
-    def live(self, client: str) -> Any:
-        """What the client's code saw of the live server."""
-        self.recording(client, "stdio")
-        return self._seen[client]
+    def live(self, client: str, kind: str) -> tuple[Any, Path]:
+        if (client, kind) not in self._runs:
+            folder = self._folder / f"{client} {kind}".replace(" ", "-")
+            folder.mkdir()
+            server = [sys.executable, "-m", f"tests.servers.{MODERN if client in STATELESS else LEGACY}"]
+            make = _live_over_stdio if kind == "stdio" else _live_over_http
+            self._runs[client, kind] = make(client, kind, server, folder)
+        return self._runs[client, kind]
 
-    def _live(self, client: str) -> Path:
-        """Run a client on the live server. Some start a server more than once, to find its era; each
-        start makes a recording, and the largest is of the session."""
-        store = self._folder / client.replace(" ", "-")
-        server = [sys.executable, "-m", f"tests.servers.{MODERN if client in STATELESS else LEGACY}"]
-        record = [sys.executable, "-m", "workbench", "record", "--", *server]
-        self._seen[client] = run(client, "stdio", "/usr/bin/env", f"MCP_WORKBENCH_STORE={store}", *record)
-        return max(store.glob("*.db"), key=lambda path: path.stat().st_size)
 
-    def recording(self, client: str, kind: str) -> Path:
-        path = self._recordings.get((client, kind))
-        if path is None:
-            path = self._recordings[client, kind] = self._folder / f"{client} {kind}.db".replace(" ", "-")
-            if kind == "stdio":
-                path = self._recordings[client, kind] = self._live(client)
-            else:
-                source = self.recording(client, "stdio")
-                assert served(client, source, kind, self._folder, "-o", str(path)) == self.live(client)
-        return path
+def _live_over_stdio(client: str, kind: str, server: list[str], folder: Path) -> tuple[Any, Path]:
+    """Some clients start a server more than once, to find its era; each start makes a recording, and
+    the largest is of the session."""
+    record = [sys.executable, "-m", "workbench", "record", "--", *server]
+    seen = run(client, kind, "/usr/bin/env", f"MCP_WORKBENCH_STORE={folder}", *record)
+    return seen, max(folder.glob("*.db"), key=lambda path: path.stat().st_size)
+
+
+def _live_over_http(client: str, kind: str, server: list[str], folder: Path) -> tuple[Any, Path]:
+    path, ready = folder / "live.db", folder / "ready"
+    with peer_at([*server, kind]) as origin:
+        url = origin + ("/sse" if kind == "sse" else "/mcp")
+        words = ["record", f"--{kind}", url, "-o", str(path), "--ready-file", str(ready)]
+        with started([sys.executable, "-m", "workbench", *words], ready) as recorder:
+            seen = run(client, kind, ready.read_text().strip())
+            recorder.send_signal(signal.SIGTERM)
+            recorder.communicate(timeout=PATIENCE)
+    return seen, path
 
 
 @pytest.fixture(scope="module")
@@ -132,16 +135,16 @@ def run(client: str, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def served(client: str, recording: Path, kind: str, folder: Path, *words: str) -> Any:
+def served(client: str, recording: Path, kind: str, folder: Path) -> Any:
     """What a client's program sees of a recording, which must agree with the recording in all."""
     if kind == "mock":
         return run(client, kind, str(recording))
     if kind == "stdio":
         report = folder / "report.json"
-        seen = run(client, kind, *SERVE, str(recording), "--strict", "--report", str(report), *words)
+        seen = run(client, kind, *SERVE, str(recording), "--strict", "--report", str(report))
         assert json.loads(report.read_text())["verdict"] == "ok", report.read_text()
         return seen
-    with listening(recording, folder, "--strict", "--transport", kind, *words) as mock:
+    with listening(recording, folder, "--strict", "--transport", kind) as mock:
         seen = run(client, kind, mock.url)
         assert mock.end() == 0, mock.report()
     return seen
@@ -151,8 +154,8 @@ def served(client: str, recording: Path, kind: str, folder: Path, *words: str) -
 def test_a_client_cannot_tell_the_replay_from_the_live_server(
     client: str, was: str, now: str, made: Made, tmp_path: Path
 ) -> None:
-    recording = made.recording(client, was)
-    assert served(client, recording, now, tmp_path) == made.live(client)
+    seen, recording = made.live(client, was)
+    assert served(client, recording, now, tmp_path) == seen
 
 
 def test_every_row_and_column_has_a_short_cell() -> None:

@@ -28,7 +28,7 @@ async def run(era: str, kind: str, words: list[str]) -> Seen:
 
     async def elicit(_context: Any, params: Any) -> Any:
         seen.heard("elicitation", params)
-        content = {"n": 3} if getattr(params, "mode", "form") == "form" else None
+        content: Any = {"n": 3} if getattr(params, "mode", "form") == "form" else None
         return types.ElicitResult(action="accept", content=content)
 
     given["elicitation_callback"] = elicit

@@ -65,7 +65,7 @@ class Stateless(Talk):
     """Says with every request who it is, and answers what a result asks by asking again."""
 
     async def begin(self, method: str, /, **params: Any) -> int:
-        can = {"sampling": {}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
+        can: dict[str, Any] = {"sampling": {}, "elicitation": {"form": {}, "url": {}}, "roots": {}}
         meta = {
             f"{META}protocolVersion": "2026-07-28",
             f"{META}clientCapabilities": can,
