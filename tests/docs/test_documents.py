@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -35,6 +36,9 @@ NOT_RUN = {
     "and tests/standin/test_record_front.py does it",
     "mcp-workbench record --front stdio --http https://host/mcp": "needs a network, and "
     "tests/standin/test_record_front.py does it",
+    "mcp-workbench replay server sessions/weather.jsonl --listen 127.0.0.1:8933 --ready-file url.txt": "goes on "
+    "until it is ended, and tests/replay/test_mock_http_command.py does it",
+    "mcp-workbench replay server sessions/weather.jsonl --listen 127.0.0.1:0 --ready-file url.txt": "the same",
     "pip install .            # from a clone; gives you mcp-workbench": "the test of the wheel installs it",
 }
 
@@ -193,6 +197,29 @@ def test_the_client_of_the_readme_reaches_the_replay(desk: Desk) -> None:
             return [tool.name for tool in (await session.list_tools()).tools]
 
     assert "calculator_arithmetic" in anyio.run(list_tools)
+
+
+def test_the_mock_in_process_of_the_replay_page_does_what_it_says(desk: Desk) -> None:
+    (desk.folder / "use.py").write_text(only("replay.md", "python").text)
+    done = desk.run("python use.py")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_rule_of_the_replay_page_is_kept_and_followed(desk: Desk) -> None:
+    session, rest = (desk.folder / "sessions" / "weather.jsonl").read_text().split("\n", 2)[1:]
+    kept = only("replay.md", "json").text.replace("tools/call:search=/arguments/now", "tools/call=/arguments")
+    (desk.folder / "kept.jsonl").write_text(
+        '{"mcp-workbench recording":1}\n' + session + "\n" + kept + rest, encoding="utf-8"
+    )
+    server = desk.server("mcp-workbench replay server kept.jsonl")
+
+    async def call() -> str:
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as client:
+            await client.initialize()
+            told: Any = await client.call_tool("calculator_arithmetic", {"expression": "anything"})
+            return str(told.content[0].text)
+
+    assert anyio.run(call) == "2 * (3 + 4) = 14"
 
 
 def test_the_settings_of_the_how_to_are_settings(tmp_path: Path) -> None:
