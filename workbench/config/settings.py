@@ -18,13 +18,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from workbench.config.place import ELSEWHERE, PREFIX, settings_path
+from workbench.config.redaction import check_redaction
 from workbench.config.targets import Root, Timeouts, first_fault, root_of
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.core.rules import Rule
 from workbench.errors import UsageError
 
 #: Settings that no variable can hold.
-_TABLES = (*ELSEWHERE, "keys", "timeouts", "capabilities", "rules")
+_TABLES = (*ELSEWHERE, "keys", "timeouts", "capabilities", "rules", "redaction")
 
 
 class Settings(BaseModel):
@@ -34,7 +35,7 @@ class Settings(BaseModel):
     is made, unless a target says. ``theme``,
     ``mouse``, ``animation``, ``keys`` (action to key): the screen's. ``config``: files of other
     tools in which ``@name`` is looked up. ``rules`` answer the requests of every server, after its
-    own rules.
+    own rules. ``redaction``: values and patterns to keep out of recordings (``config.redaction``).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +45,7 @@ class Settings(BaseModel):
     era: Literal["auto", "legacy", "modern"] = "auto"
     record: bool = True
     redact: bool = True
+    redaction: dict[str, list[str]] = Field(default_factory=dict)
     theme: str = ""
     mouse: bool = True
     animation: bool = False
@@ -52,6 +54,11 @@ class Settings(BaseModel):
     roots: tuple[Root, ...] = ()
     capabilities: dict[str, Any] | None = None
     rules: tuple[Rule, ...] = ()
+
+    @field_validator("redaction", mode="before")
+    @classmethod
+    def _redaction(cls, value: Any) -> Any:
+        return check_redaction(value)
 
     @field_validator("roots", mode="before")
     @classmethod

@@ -55,3 +55,34 @@ class Walk:
             self._key = b""
         else:
             self._last = token
+
+
+def pointer_at(body: bytes, offset: int) -> str:
+    """The JSON pointer (RFC 6901) of the string a byte lies in, a member's where it lies in a name; empty
+    where the body is no JSON, or no array or object."""
+    if body.lstrip()[:1] not in _OPEN:
+        return ""
+    steps: list[str | int] = []
+    last = ""
+    named = False
+    for match in _TOKEN.finditer(body):
+        token = match[0]
+        if token in _OPEN:
+            steps.append(0 if token == b"[" else "")
+        elif token in _CLOSE:
+            del steps[-1:]
+        elif token == b":" and steps and isinstance(steps[-1], str):
+            steps[-1], named = last, True
+        elif token == b",":
+            named = False
+            if steps and isinstance(steps[-1], int):
+                steps[-1] += 1
+        elif token[:1] == b'"':
+            last = token[1:-1].decode("utf-8", "replace").replace("~", "~0").replace("/", "~1")
+            if steps and not named and isinstance(steps[-1], str):
+                steps[-1] = last
+            if match.end() > offset:
+                break
+        if token in _OPEN or token in _CLOSE:
+            named = False
+    return "".join(f"/{step}" for step in steps)

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from workbench.config.redaction import own_redactor
 from workbench.core.frame import Channel, Clock, Direction, Stream, Unit
 from workbench.core.jsonrpc import dumps
 from workbench.core.redact import Redactor
@@ -94,7 +95,7 @@ class Recorder(Backlog):
         super().__init__()
         self.path = path
         self.uri = _memory_uri() if path is None else file_uri(path)
-        self.redactor = redactor or (Redactor() if redact else None)
+        self.redactor = redactor or (own_redactor() if redact else None)
         self.last_seq = 0
         self._clock = clock
         self._on_commit = on_commit

@@ -9,6 +9,7 @@ from workbench.cli.sessions.files import copy, export, import_text
 from workbench.cli.sessions.frames import frames
 from workbench.cli.sessions.keeping import keep
 from workbench.cli.sessions.listing import list_sessions, show
+from workbench.cli.sessions.redacting import redact
 from workbench.cli.sessions.verifying import verify
 
 
@@ -22,12 +23,12 @@ FILE#NAME/CONNECTION a connection of it.
 {EXIT_STATUSES}"""
 )
 def sessions() -> None:
-    """Recorded sessions: list, show, keep, verify, copy, export, import.
+    """Recorded sessions: list, show, keep, verify, redact, copy, export, import.
 
     The store is the folder that every session without a file of its own goes to
     (MCP_WORKBENCH_STORE names another one).
     """
 
 
-for _command in (list_sessions, show, frames, keep, verify, copy, export, import_text):
+for _command in (list_sessions, show, frames, keep, verify, redact, copy, export, import_text):
     sessions.add_command(_command)

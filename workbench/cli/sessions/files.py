@@ -26,7 +26,7 @@ def copy(file: str, target: str) -> int:
     from workbench.store.copying import copy as copy_recording
     from workbench.store.library import resolve
 
-    _must_be_new(target)
+    must_be_new(target)
     copy_recording(resolve(file).path, target)
     output.note(f"copied to {target}")
     return 0
@@ -51,7 +51,7 @@ def export(file: str, target: str | None) -> int:
         stdout.reconfigure(encoding="utf-8", newline="\n")
         export_recording(selection.path, stdout, session=selection.session)
         return 0
-    _must_be_new(target)
+    must_be_new(target)
     with open(target, "x", encoding="utf-8", newline="\n") as out:
         export_recording(selection.path, out, session=selection.session)
     output.note(f"exported to {target}")
@@ -70,13 +70,14 @@ def import_text(text: str, target: str) -> int:
     """
     from workbench.store.copying import import_file
 
-    _must_be_new(target)
+    must_be_new(target)
     import_file(text, target)
     output.note(f"imported to {target}")
     return 0
 
 
-def _must_be_new(target: str) -> None:
+def must_be_new(target: str) -> None:
+    """Raise ``UsageError`` unless a file can be made there."""
     if os.path.exists(target):
         raise UsageError(f"{target} exists already; name another file, or remove it first")
     folder = os.path.dirname(os.path.abspath(target))
