@@ -47,6 +47,30 @@ def test_sessions_of_the_store_are_listed_and_shown_by_name(tmp_path: Path) -> N
     assert "weather_current" in workbench("sessions", "show", "demo-run").stdout
 
 
+def test_redact_tells_the_places_of_secrets_and_takes_them_out_of_a_copy(tmp_path: Path) -> None:
+    plain, clean = tmp_path / "plain.jsonl", tmp_path / "clean.jsonl"
+    token = "ghp_" + "a1B2" * 9
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": f"{token} {SECRET}"}]}}
+    frame = {"frame": 1, "direction": "to_client", "json": body}
+    plain.write_text(json.dumps(frame, separators=(",", ":")) + "\n")
+    more = ("--secret", "env:TOKEN")
+    looked = workbench("sessions", "redact", str(plain), *more, env=TOKEN)
+    assert looked.returncode == 6
+    assert "/result/content/0/text" in looked.stdout
+    assert "<redacted:2 value TOKEN>" in looked.stdout
+    assert token not in looked.stdout + looked.stderr
+    assert SECRET not in looked.stdout + looked.stderr
+    assert workbench("sessions", "redact", str(plain), *more, "-o", str(clean), env=TOKEN).returncode == 0
+    text = clean.read_text()
+    assert '"text":"<redacted:1 github token> <redacted:2 value TOKEN>"' in text
+    again = workbench("sessions", "redact", "--json", str(clean), *more, env=TOKEN)
+    assert again.returncode == 0
+    assert json.loads(again.stdout) == {"path": None, "found": {}, "places": []}
+    assert workbench("sessions", "redact", str(plain), "-o", str(clean)).returncode == 2
+    assert workbench("sessions", "redact", str(plain), "--secret", SECRET).returncode == 2
+    assert workbench("sessions", "redact", str(plain), "--pattern", "(").returncode == 2
+
+
 def test_show_tells_who_spoke_and_what_was_asked_how_often() -> None:
     done = workbench("sessions", "show", str(FIXTURE))
     for said in (
