@@ -13,7 +13,7 @@ help:
 	@echo 'make demo        the workbench on its demo server and a recording of it'
 	@echo 'make test        the tests, in several processes (WORKERS=0: in one)'
 	@echo 'make test-long   the tests that take minutes'
-	@echo 'make conformance  the official suite against our client, offline'
+	@echo 'make conformance  the official suite against our client and through our stand-in, offline'
 	@echo 'make check       lint, format, types, import contracts'
 	@echo 'make bench       the benchmarks'
 	@echo 'make wheel       dist/*.whl'

@@ -1,9 +1,14 @@
 """``make conformance``: run the official suite offline and print every verdict.
 
-The suite starts a mock server for each scenario and our client
+First our client, then what stands between: the suite's server scenarios against
+a fixture that passes them, without the stand-in and with it (``between``), which
+must come to the same.
+
+For a client the suite starts a mock server for each scenario and our client
 (``tests.conformance.client``) against it, and judges what it saw on the wire.
 The exit status is 0 when every required scenario that is not named in
-``NOT_YET`` passes. Words after the command are the scenarios to run.
+``NOT_YET`` passes, and no server scenario comes to anything else with the
+stand-in. Words after the command are the scenarios to run.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from tests.conformance import between
 from tests.peers.install import CONFORMANCE, PeerUnavailable, node_folder, npm_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,10 +64,17 @@ def main(chosen: list[str]) -> int:
                 verdict = run(suite, scenario, revision, required)
                 print(f"{verdict.word:8} {revision} {scenario} {verdict.checks}", file=sys.stderr, flush=True)
                 verdicts.append(verdict)
+    beside = list(between.run(suite, REVISIONS, chosen))
     Console().print(table(verdicts))
+    Console().print(table_between(beside))
     failed = [each for each in verdicts if each.required and each.word != "passed" and not is_not_yet(each)]
     print(sentence(verdicts, failed))
-    return 1 if failed or not verdicts else 0
+    wrong = [each for each in beside if not (each.passes and each.agrees)]
+    print(
+        f"{len(beside) - len(wrong)} required server scenarios passed, with the same outcome of each check with "
+        f"the stand-in between as without; {len(wrong)} did not."
+    )
+    return 1 if failed or wrong or not (verdicts or beside) else 0
 
 
 def sentence(verdicts: list[Verdict], failed: list[Verdict]) -> str:
@@ -122,6 +135,16 @@ def table(verdicts: list[Verdict]) -> Table:
         if each.required and is_not_yet(each):
             counts = "required, not built yet"
         drawn.add_row(each.revision, each.scenario, counts, each.word, each.checks)
+    return drawn
+
+
+def table_between(beside: list[between.Both]) -> Table:
+    """The scenarios that did not come to the same, and how many did."""
+    drawn = Table("revision", "server scenario", "the fixture", "with the stand-in", "checks", box=None)
+    for each in beside:
+        same = "the same" if each.agrees else f"otherwise: {', '.join(each.differing)}"
+        fixture = "passed" if each.passes else "failed"
+        drawn.add_row(each.revision, each.scenario, fixture, same, str(len(each.without)))
     return drawn
 
 
