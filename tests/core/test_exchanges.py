@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.core.frames import TICK_NS, Tape
 from workbench.core.exchanges import (
+    MAX_GIVEN_UP,
     MAX_OPEN,
     RELATED_TASK,
     Answered,
@@ -234,6 +235,24 @@ def test_open_requests_do_not_grow_without_bound(tape: Tape) -> None:
         pairing.take(tape.ask(identity, "x"))
     assert len(pairing.open) == MAX_OPEN
     assert (1, Direction.TO_SERVER, "0") not in pairing.open
+
+
+def test_what_was_given_up_and_is_never_answered_does_not_grow_on_a_live_connection(tape: Tape) -> None:
+    live, whole = Pairing(keep_related=False, live=True), Pairing(keep_related=False)
+    for identity in range(MAX_GIVEN_UP + 3):
+        for frame in (
+            tape.ask(identity, "x"),
+            tape.tell("notifications/cancelled", {"requestId": identity}, peer=False),
+        ):
+            live.take(frame)
+            whole.take(frame)
+    assert len(live.open) == MAX_GIVEN_UP
+    assert len(whole.open) == MAX_GIVEN_UP + 3
+    late = tape.reply(MAX_GIVEN_UP + 2, {})
+    for pairing in (live, whole):
+        (event,) = pairing.take(late)
+        assert isinstance(event, Answered)
+        assert event.exchange.late
 
 
 def test_stderr_and_process_frames_are_no_messages(tape: Tape) -> None:

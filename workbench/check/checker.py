@@ -9,7 +9,7 @@ parsed.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from workbench.check.agreement import Agreement
@@ -39,15 +39,12 @@ from workbench.check.rule import Finding
 from workbench.check.sampling import Sampling
 from workbench.check.session import Session
 from workbench.check.stateless import Stateless
-from workbench.check.traffic import Traffic
+from workbench.check.traffic import MAX_CLOSED, MAX_STREAMS, Traffic
 from workbench.check.watched import Hooks, Watched
 from workbench.core.exchange import Answered, Event, Opened, Orphaned, Told
 from workbench.core.frame import Channel, Direction, Frame, Stream, carried_kind
 from workbench.core.inflight import keep
 from workbench.core.jsonrpc import Decoded, decode, loads
-
-#: HTTP streams that are remembered at once; the oldest beyond it are forgotten.
-MAX_STREAMS = 1_000
 
 #: What looks at HTTP, before the rest: it says which bodies need not be messages.
 HTTP_CHECKS: tuple[Callable[[Watched, Hooks, Traffic], object], ...] = (Session, Posts, Events, Routing)
@@ -85,6 +82,7 @@ class Checker:
 
     def __init__(self) -> None:
         self._streams: OrderedDict[int, Stream] = OrderedDict()
+        self._over: deque[int] = deque()
         self._held: OrderedDict[int, list[Finding]] = OrderedDict()
         self._last = 0
         self._begin()
@@ -132,6 +130,9 @@ class Checker:
         for look in self._hooks.streams:
             look(stream)
         if stream.closed_how:
+            self._over.append(stream.number)
+            if len(self._over) > MAX_CLOSED:
+                self._streams.pop(self._over.popleft(), None)
             return [*self._release(stream.number, self._last), *self._placed(self._last)]
         found = self._watched.findings
         homeless = [finding for finding in found if not finding.seq]

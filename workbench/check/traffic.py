@@ -6,7 +6,7 @@ The rules about HTTP are in modules of their own (``posts``, ``session``,
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from workbench.check.watched import Hooks, Watched
@@ -16,7 +16,10 @@ from workbench.core.jsonrpc import Message
 
 #: Streams, and requests on streams, that are remembered of a connection.
 MAX_STREAMS = 1_000
-MAX_REQUESTS = 10_000
+MAX_REQUESTS = 1_000
+
+#: Streams that are remembered although they are closed: their heads are large.
+MAX_CLOSED = 100
 
 
 class Carriage:
@@ -77,6 +80,7 @@ class Traffic:
         self.streams: OrderedDict[int, Carriage] = OrderedDict()
         self.carried: OrderedDict[tuple[int, int], int] = OrderedDict()
         self.older = False
+        self._over: deque[int] = deque()
         #: The stream that carried the request whose answer is at hand.
         self.asked_on: int | None = None
         self.opened: list[OnCarriage] = []
@@ -107,6 +111,9 @@ class Traffic:
             self._tell(self.answered, carriage)
         if stream.closed_how:
             self._tell(self.closed, carriage)
+            self._over.append(stream.number)
+            if len(self._over) > MAX_CLOSED:
+                self.streams.pop(self._over.popleft(), None)
 
     def _on_frame(self) -> None:
         frame = self._watched.frame

@@ -36,7 +36,7 @@ class Watched:
     ``_meta``, word for word. Capabilities are ``None`` while a side has not told them."""
 
     def __init__(self) -> None:
-        self.pairing = Pairing(keep_related=False)
+        self.pairing = Pairing(keep_related=False, live=True)
         self.era = ""
         self.revision: str | None = None
         self.claimed: str | None = None

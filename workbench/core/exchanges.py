@@ -15,7 +15,7 @@ Part of the light path: standard library only.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,6 +44,9 @@ MAX_OPEN = 100_000
 #: Answered requests and tasks that are remembered, to tell a second answer from an unknown one.
 MAX_REMEMBERED = 1_000
 
+#: Requests that nobody waits for any more and that are still open for a late answer.
+MAX_GIVEN_UP = 200
+
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 
 #: Process events that tell of a request that is not waited for any more.
@@ -65,11 +68,13 @@ _Key = tuple[int, Direction, str]
 class Pairing:
     """Pairs frame by frame; ``take`` returns what each message of a frame is.
 
-    ``keep_related`` is off where a connection may run for days and only pairs are wanted.
+    ``keep_related`` is off where only pairs are wanted. ``live`` is a connection that may run for days:
+    of what was given up, and may never be answered, only the newest is open then.
     """
 
-    def __init__(self, *, keep_related: bool = True) -> None:
+    def __init__(self, *, keep_related: bool = True, live: bool = False) -> None:
         self.keep_related = keep_related
+        self._live = live
         #: Requests without an answer, oldest first.
         self.open: OrderedDict[_Key, list[Exchange]] = OrderedDict()
         self._tokens: dict[_Key, Exchange] = {}
@@ -77,6 +82,7 @@ class Pairing:
         self._answered: OrderedDict[_Key, None] = OrderedDict()
         #: Per connection and direction: open exchanges that may own what comes meanwhile.
         self._owners: dict[tuple[int, Direction], dict[int, Exchange]] = {}
+        self._given_up: deque[tuple[_Key, Exchange]] = deque()
         self._carried = Carried()
 
     def head(self, stream: Stream) -> None:
@@ -200,8 +206,17 @@ class Pairing:
             if exchange.given_up is None:
                 exchange.given_up = seq
                 self._owners.get(key[:2], {}).pop(id(exchange), None)
+                if self._live:
+                    self._drop_given_up(key, exchange)
                 return exchange
         return None
+
+    def _drop_given_up(self, key: _Key, exchange: Exchange) -> None:
+        self._given_up.append((key, exchange))
+        if len(self._given_up) > MAX_GIVEN_UP:
+            key, exchange = self._given_up.popleft()
+            if exchange in self.open.get(key, ()):
+                self._close(key, exchange)
 
     def _take_process(self, frame: Frame) -> list[Event]:
         if not any(word in frame.body for word in _TELLING):

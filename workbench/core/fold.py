@@ -51,7 +51,7 @@ class ConnectionFold:
     def __init__(self, number: int, name: str = "", transport: str = "stdio", target: str = "") -> None:
         self._head = ConnectionView(number, name, transport, target)
         self._view: ConnectionView | None = self._head
-        self._pairing = Pairing(keep_related=False)
+        self._pairing = Pairing(keep_related=False, live=True)
         self._story = Story()
         self._http_story = HttpStory(self._story)
         self._peer_story = PeerStory(self._story)
