@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from time import monotonic
 from typing import Any
 
 from workbench.replay.cast import Cast, Part
 from workbench.replay.cues import Script
 from workbench.replay.matching import kept_ignores, parse_ignore
 from workbench.replay.script import build
-from workbench.replay.server import Options
+from workbench.replay.server import Options, parse_timing
 from workbench.store.chosen import Chosen, choose_all
 
 __all__ = ["Mock", "cast_of"]
@@ -46,10 +47,11 @@ class Mock:
         on_answer: str = "warn",
         order: str = "causal",
         strict: bool = False,
+        timing: str = "none",
         connection: str = "",
     ) -> None:
         ignores = tuple(map(parse_ignore, ignore))
-        options = Options(match, after, ignores, on_answer, order, strict)
+        options = Options(match, after, ignores, on_answer, order, strict, parse_timing(timing))
         chosen = choose_all(file)
         with chosen[0]:
             self._cast = cast_of(chosen, options, at_once=True, lines=True)
@@ -95,7 +97,8 @@ def cast_of(chosen: Sequence[Chosen], options: Options, *, at_once: bool, lines:
     """The recorded connections of one server as a cast, to be played within the context of the first.
     See ``build`` for ``at_once`` and ``lines``."""
     options = options.keeping(kept_ignores(chosen[0].rules()))
-    return Cast(chosen[0].path, [_part(each, at_once, lines) for each in chosen], options)
+    parts = [_part(each, at_once, lines) for each in chosen]
+    return Cast(chosen[0].path, parts, options, monotonic)
 
 
 def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:

@@ -120,4 +120,5 @@ def test_options_are_named_as_on_the_command_line() -> None:
         "on_answer": "warn",
         "order": "causal",
         "strict": False,
+        "timing": 0.0,
     }

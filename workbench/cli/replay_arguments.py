@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.errors import UsageError
 from workbench.replay.matching import AFTER, MODES, parse_ignore
-from workbench.replay.server import Options
+from workbench.replay.server import Options, parse_timing
 
 HELP = """\
 Usage: mcp-workbench replay server [OPTIONS] FILE
@@ -24,6 +24,8 @@ Options:
                                      server otherwise than recorded (warn)
   --order causal|recorded            answer as soon as asked, or overlapping
                                      requests in recorded order (causal)
+  --timing none|recorded|0.1x        keep the recorded waits, or a part of them
+                                     (none)
   --strict                           unused recorded requests count too
   --report FILE                      write what happened as JSON
   --junit FILE                       write it as JUnit XML
@@ -57,6 +59,7 @@ _VALUED: dict[str, tuple[str, ...]] = {
     "--on-answer": ("warn", "ignore", "fail"),
     "--order": ("causal", "recorded"),
     "--ignore": (),
+    "--timing": (),
     "--report": (),
     "--junit": (),
     "--listen": (),
@@ -152,5 +155,6 @@ class Arguments:
             ignores=tuple(parse_ignore(text) for text in self.several["--ignore"]),
             on_answer=self.values.get("--on-answer", "warn"),
             order=self.values.get("--order", "causal"),
+            timing=parse_timing(self.values.get("--timing", "none")),
             strict="--strict" in self.values,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from workbench.cli.replay_arguments import HELP, Arguments
@@ -39,7 +40,7 @@ def main(argv: list[str]) -> int:
         # A report is complete from the first answer on, so all of the recording is read before it.
         script = build(chosen.frames(), at_once=arguments.reports, head=chosen.stream)
         options = options.keeping(kept_ignores(chosen.rules()))
-        server = MockServer(script, Report(chosen.path, chosen.name), options)
+        server = MockServer(script, Report(chosen.path, chosen.name), options, clock=time.monotonic)
         values = arguments.values
         report = ReportFiles(server.report_value, values.get("--report"), values.get("--junit"))
         return _run(server, report if arguments.reports else None, _recording(arguments, chosen))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from workbench.core.methods import HANDSHAKE_REVISIONS
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Script
+from workbench.replay.playing import Clock
 from workbench.replay.report import MAX_LISTED, Report
 from workbench.replay.server import OPTIONAL, MockServer, Options
 
@@ -56,9 +57,16 @@ class Player(NamedTuple):
 class Cast:
     """The recorded connections to one server, and the clients that they are played to."""
 
-    def __init__(self, recording: str, parts: Sequence[Part], options: Options | None = None) -> None:
+    def __init__(
+        self,
+        recording: str,
+        parts: Sequence[Part],
+        options: Options | None = None,
+        clock: Clock = lambda: 0.0,
+    ) -> None:
         self.recording = recording
         self.parts = parts
+        self._clock = clock
         self._options = options or Options()
         self._eras = {modern: [part for part in parts if part.modern is modern] for modern in (False, True)}
         self._taken = {False: 0, True: 0}
@@ -92,7 +100,9 @@ class Cast:
         part = parts[self._taken[modern] % len(parts)]
         self._taken[modern] += 1
         self._count += 1
-        server = MockServer(part.script, Report(self.recording, part.name), self._options, streams=streams)
+        server = MockServer(
+            part.script, Report(self.recording, part.name), self._options, streams=streams, clock=self._clock
+        )
         self._players[self._count] = Player(part, name or str(self._count), server)
         return self._count, server
 

@@ -38,6 +38,7 @@ class Piece(NamedTuple):
     its place in a batch. ``on`` says on whose stream it goes where requests have streams of their
     own: ``None`` for its cue's, ``OWN``, else the key of a request. ``http`` is what was recorded of the
     HTTP answer: status and content type, (0, "") where the connection broke.
+    ``gap`` is how long after what it waited for it was sent (nanoseconds).
     """
 
     key: int
@@ -54,6 +55,7 @@ class Piece(NamedTuple):
     parts: int = 1
     on: int | None = None
     http: tuple[int, str] | None = None
+    gap: int = 0
 
 
 class Cue:

@@ -14,7 +14,11 @@ class Hanger:
     """Makes the cues and pieces of a script and hangs one on the other."""
 
     def __init__(self, script: Script) -> None:
+        #: When the frame came that is looked at now (monotonic nanoseconds).
+        self.now = 0
         self._key = 0
+        #: When the last thing of each cue happened.
+        self._at: dict[int, int] = {}
         #: What has come of the client by now that a later piece of a cue waits for.
         self._came: dict[int, set[int]] = {}
         self._last = script.start
@@ -25,12 +29,14 @@ class Hanger:
         self._key += 1
         cue = Cue(self._key, seq, method, request=request)
         self._last, self._last_wait = cue, None
+        self._at[cue.key] = self.now
         return cue
 
     def came(self, cues: list[Cue], wait: int) -> None:
         """The client has sent what later pieces of these cues wait for; it is now its last message."""
         for cue in cues:
             self._came.setdefault(cue.key, set()).add(wait)
+            self._at[cue.key] = self.now
         self._last, self._last_wait = cues[-1], wait
 
     def piece(self, frame: Frame, what: str, body: bytes = b"") -> Piece:
@@ -52,5 +58,7 @@ class Hanger:
             piece = piece._replace(on=OWN) if piece.on is None else piece
             if self._last_wait is not None:
                 waits.add(self._last_wait)
+        piece = piece._replace(gap=max(0, self.now - self._at.get(cue.key, self.now)))
+        self._at[cue.key] = self.now
         cue.pieces.append(piece._replace(waits=frozenset(waits)) if waits else piece)
         return cue

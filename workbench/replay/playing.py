@@ -9,6 +9,7 @@ values are put in on the way out.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from workbench.core import jsonrpc
@@ -42,12 +43,16 @@ _STATUSES = {-32601: 404, -32020: 400, -32021: 400, -32022: 400}
 MISS = -32010
 
 
+#: Gives the time in seconds, from any beginning.
+Clock = Callable[[], float]
+
+
 class Run:
     """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text) and ``stream`` what
     brought it, ``came`` is what has come of what its pieces wait for, ``gone`` tells that the client
     does not wait for it any more, ``told`` that it was sent progress."""
 
-    __slots__ = ("answered", "came", "cue", "gone", "id", "pieces", "stream", "token", "told")
+    __slots__ = ("answered", "came", "cue", "due", "gone", "id", "pieces", "since", "stream", "token", "told")
 
     def __init__(self, cue: Cue, id: str = "", token: str | None = None, stream: int = 0) -> None:
         self.cue = cue
@@ -58,6 +63,10 @@ class Run:
         self.pieces = deque(cue.pieces)
         self.came: set[int] = set()
         self.answered = False
+        #: When the last thing of it happened, and when its next piece goes out if that waits for its
+        #: time (seconds).
+        self.since = 0.0
+        self.due: float | None = None
 
     @property
     def open(self) -> bool:
@@ -73,7 +82,8 @@ class Asked(NamedTuple):
 
 class Player:
     """Plays runs. ``in_order`` keeps the order in which overlapping requests were answered. ``streams``:
-    each live request has a stream of its own; ``own`` is off where the client has none beside them."""
+    each live request has a stream of its own; ``own`` is off where the client has none beside them.
+    ``pace`` times the recorded waits are kept, by ``clock`` (seconds)."""
 
     def __init__(
         self,
@@ -83,12 +93,16 @@ class Player:
         in_order: bool = False,
         streams: bool = False,
         own: bool = True,
+        pace: float = 0.0,
+        clock: Clock = lambda: 0.0,
     ) -> None:
         self._report = report
         self._correlations = correlations
         self._in_order = in_order
         self._streams = streams
         self._own = own
+        self._pace = pace
+        self._clock = clock
         self._runs: list[Run] = []
         #: The newest run of each request.
         self._bound: dict[int, Run] = {}
@@ -109,6 +123,7 @@ class Player:
         if run.cue.key in self._bound and run.cue.request:
             # Asked again: what only happened meanwhile does not happen a second time.
             run.pieces = deque(piece for piece in run.pieces if piece.on in (None, run.cue.key))
+        run.since = self._clock()
         self._runs.append(run)
         self._bound[run.cue.key] = run
         return self._go_on()
@@ -120,9 +135,11 @@ class Player:
     def answered(self, asked: Asked) -> list[Action]:
         """A question has been answered: go on with what waited for it."""
         asked.run.came.add(asked.piece.key)
+        asked.run.since = self._clock()
         for key in asked.piece.cues:
             if key in self._bound:
                 self._bound[key].came.add(asked.piece.key)
+                self._bound[key].since = self._clock()
         return self._go_on()
 
     def cancel(self, id: str) -> list[Action]:
@@ -144,6 +161,7 @@ class Player:
         run.gone = True
         if run.cue.answer is None or any(CANCEL in piece.waits for piece in run.pieces):
             run.came.add(CANCEL)
+            run.since = self._clock()
             run.answered = run.cue.answer is None
             return self._go_on()
         # Cancelled where the recorded client did not: nothing more is sent for it.
@@ -174,6 +192,16 @@ class Player:
             self._end(self._unshared_end, actions)
             return actions
         return []
+
+    @property
+    def due(self) -> float | None:
+        """How long until something goes out that only waits for its time (seconds)."""
+        waiting = [run.due for run in self._runs if run.due is not None]
+        return None if self.over or not waiting else max(0.0, min(waiting) - self._clock())
+
+    def go_on(self) -> list[Action]:
+        """Send what has become due."""
+        return self._go_on()
 
     def close(self) -> None:
         """Note what was not sent."""
@@ -211,7 +239,7 @@ class Player:
                 run.pieces.popleft()
                 moved = True
                 continue
-            if not self._is_free(piece, run) or self._is_held(run):
+            if not self._is_free(piece, run) or self._is_held(run) or self._is_early(piece, run):
                 break
             run.pieces.popleft()
             self._perform(piece, run, actions)
@@ -256,6 +284,18 @@ class Player:
         return not any(
             wait not in run.came and (wait == CANCEL or self._is_asked(wait, run)) for wait in piece.waits
         )
+
+    def _is_early(self, piece: Piece, run: Run) -> bool:
+        """Whether a piece that could go out waits for its time."""
+        if not self._pace:
+            return False
+        now = self._clock()
+        due = run.since + piece.gap * 1e-9 * self._pace
+        if now < due:
+            run.due = due
+            return True
+        run.since, run.due = due, None
+        return False
 
     def _is_asked(self, key: int, run: Run) -> bool:
         shared = any(piece.key == key and piece.cues for piece in run.cue.pieces)

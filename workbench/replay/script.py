@@ -109,6 +109,7 @@ class _Builder:
 
     def take(self, frame: Frame) -> None:
         self._carriage.came(frame)
+        self._hanger.now = frame.mono_ns
         if frame.channel is Channel.PROCESS:
             self._process(frame)
         elif frame.channel is Channel.STDERR:

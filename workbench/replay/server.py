@@ -12,6 +12,7 @@ Part of the light path: standard library and ``core`` only.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -21,13 +22,14 @@ from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import INPUT_METHODS, REVISIONS, name_of
 from workbench.core.peek import peek
+from workbench.errors import UsageError
 from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
 from workbench.replay.matching import Ignore, Matcher, Miss, steady
-from workbench.replay.playing import MISS, Asked, Player, Run
+from workbench.replay.playing import MISS, Asked, Clock, Player, Run
 from workbench.replay.reading import params_of, read
 from workbench.replay.report import Report, sentence
 
@@ -51,10 +53,24 @@ class Options(NamedTuple):
     on_answer: str = "warn"
     order: str = "causal"
     strict: bool = False
+    timing: float = 0.0
 
     def keeping(self, ignores: tuple[Ignore, ...]) -> Options:
         """The same with the ignore rules kept with a recording."""
         return self._replace(ignores=(*ignores, *self.ignores))
+
+
+def parse_timing(text: str) -> float:
+    """How much of the recorded waits is kept: ``none``, ``recorded`` or a factor such as ``0.1x``.
+
+    Raises ``UsageError``.
+    """
+    words = {"none": 0.0, "recorded": 1.0}
+    if text in words:
+        return words[text]
+    if re.fullmatch(r"\d{1,6}(\.\d{1,6})?x", text):
+        return float(text[:-1])
+    raise UsageError(f"--timing is none, recorded or a factor such as 0.1x, not {text}")
 
 
 class MockServer:
@@ -63,12 +79,19 @@ class MockServer:
     ``start`` first, then ``feed`` for every body of the client, and ``closed`` when it has gone. With
     ``streams`` each request has a stream of its own, as over HTTP: ``feed`` is told its number, and
     ``left`` when the client has closed it.
+    ``clock`` is needed where recorded waits are kept (``Options.timing``): see ``due``.
     While ``stuck``, something is held back for a request that may never come: call ``release``
     when the client has been silent for a while. ``report`` holds what happened.
     """
 
     def __init__(
-        self, script: Script, report: Report, options: Options | None = None, *, streams: bool = False
+        self,
+        script: Script,
+        report: Report,
+        options: Options | None = None,
+        *,
+        streams: bool = False,
+        clock: Clock = lambda: 0.0,
     ) -> None:
         self.report = report
         self._script = script
@@ -81,6 +104,8 @@ class MockServer:
             in_order=options.order == "recorded",
             streams=streams,
             own=not (streams and script.modern),
+            pace=options.timing,
+            clock=clock,
         )
         self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
@@ -120,6 +145,15 @@ class MockServer:
     @property
     def stuck(self) -> bool:
         return self._player.stuck
+
+    @property
+    def due(self) -> float | None:
+        """How long until ``tick`` is to be called (seconds), ``None`` if nothing waits for its time."""
+        return self._player.due
+
+    def tick(self) -> list[Action]:
+        """Send what has become due."""
+        return self._joined(self._player.go_on())
 
     @property
     def over(self) -> bool:

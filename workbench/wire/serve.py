@@ -172,9 +172,9 @@ def serve(
     try:
         line.perform(server.start())
         while line.code is None:
-            chunk = pipes.read(SILENCE if server.stuck else None)
+            chunk = pipes.read(patience(server))
             if chunk is None:
-                line.perform(server.release())
+                line.perform(server.release() if server.due is None else server.tick())
             elif chunk:
                 line.take(splitter.feed(chunk))
             else:
@@ -198,6 +198,15 @@ def _untaken(descriptor: int) -> bool:
         return any(fcntl.ioctl(descriptor, how, b"\0" * 4))
     except OSError:  # something that nobody can tell it of, as a file
         return False
+
+
+def patience(server: MockServer) -> float | None:
+    """How long to wait for the client (seconds): as long as it takes, unless something of the mock's own
+    is due or held back for what may never come."""
+    due = server.due
+    if due is not None:
+        return due
+    return SILENCE if server.stuck else None
 
 
 class _Line:

@@ -12,7 +12,7 @@ import anyio
 from workbench.core.frame import Ending
 from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Reply, Send, Stderr
 from workbench.replay.server import MockServer
-from workbench.wire.serve import SILENCE
+from workbench.wire.serve import patience
 from workbench.wire.transport import Client, Received
 
 
@@ -35,13 +35,13 @@ async def serve_client(
     if first is not None:
         stage.take(first)
     while not stage.over:
-        with anyio.move_on_after(SILENCE if server.stuck else None) as limit:
+        with anyio.move_on_after(patience(server)) as limit:
             received = await client.receive()
             if received is None:
                 break
             stage.take(received)
         if limit.cancelled_caught:
-            stage.perform(server.release())
+            stage.perform(server.release() if server.due is None else server.tick())
     return stage.code
 
 

@@ -189,7 +189,7 @@ class Talk:
         assert self.write is not None
         await self.write(json.dumps(message))
 
-    async def begin(self, method: str, **params: Any) -> int:
+    async def begin(self, method: str, /, **params: Any) -> int:
         """Send a request; returns its id."""
         self._count += 1
         await self.say({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params})
