@@ -16,6 +16,7 @@ from tests.wire.raw import ACCEPT, call, initialize, message, modern, modern_hea
 from tests.wire.stage import until
 from workbench.core.frame import Channel, Direction
 from workbench.core.sse import SseParser
+from workbench.wire.serving_http import Manner
 
 pytestmark = pytest.mark.anyio
 
@@ -268,6 +269,17 @@ async def test_clients_of_the_stateless_era_are_told_apart_by_who_they_say_they_
     sent = [unit.connection for unit in recorded.units if unit.direction is Direction.TO_SERVER]
     assert sent == [1, 2, 1]
     assert {facts["era"] for facts in recorded.facts.values()} == {"modern"}
+
+
+async def test_a_client_that_is_refused_one_era_and_speaks_the_other_is_one_connection_of_that() -> None:
+    info = {"io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"}}
+    manner = Manner(eras=("modern",))
+    async with over_http(manner=manner) as (there, _), before(there) as (url, recorded), raw(url) as client:
+        assert (await client.post(initialize())).status_code == 400
+        got = await client.post(modern("tools/list", _meta=info), **modern_headers("tools/list"))
+        assert got.status_code == 200
+    assert [facts["era"] for facts in recorded.facts.values()] == ["modern"]
+    assert recorded.facts[1]["client_info"] == '{"name":"raw","version":"1"}'
 
 
 async def test_what_belongs_to_authorization_passes_and_is_no_message() -> None:

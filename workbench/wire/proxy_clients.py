@@ -94,6 +94,7 @@ class Client:
         self.opening = None
         if message.kind is Kind.ERROR:
             self.refused = error_sentence(peek(message, "error"))
+            self.parties = Parties()  # what was refused may be followed by the other era
             return
         self.settled, self.refused = True, ""
         if asked.method == "initialize":
