@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from workbench.core.methods import HANDSHAKE_REVISIONS
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Script
+from workbench.replay.matching import Prepared
 from workbench.replay.playing import Clock
 from workbench.replay.report import MAX_LISTED, Report
 from workbench.replay.server import OPTIONAL, MockServer, Options
@@ -29,6 +30,7 @@ class Part:
         self._revision = revision
         self._build = build
         self._script: Script | None = None
+        self.prepared: Prepared = {}
         #: Requests that no client has asked for, by key; ``None`` before any has left.
         self.left: dict[int, Cue] | None = None
 
@@ -101,7 +103,12 @@ class Cast:
         self._taken[modern] += 1
         self._count += 1
         server = MockServer(
-            part.script, Report(self.recording, part.name), self._options, streams=streams, clock=self._clock
+            part.script,
+            Report(self.recording, part.name),
+            self._options,
+            streams=streams,
+            clock=self._clock,
+            prepared=part.prepared,
         )
         self._players[self._count] = Player(part, name or str(self._count), server)
         return self._count, server

@@ -43,6 +43,11 @@ BY_METHOD = frozenset(("initialize", "ping", "server/discover"))
 MAX_COMPARED = 200
 
 
+#: What is worked out once of each recorded request, by its key: what it is found by, and whether it has
+#: placeholders.
+Prepared = dict[int, tuple[str, bool]]
+
+
 class Miss(NamedTuple):
     """Why nothing recorded answers a live request. ``used`` tells that it was recorded, but
     every recording of it has been used; ``nearest`` is the closest recorded request."""
@@ -83,10 +88,20 @@ def kept_ignores(rules: Iterable[tuple[str, str]]) -> tuple[Ignore, ...]:
 
 
 class Matcher:
-    """Finds the recorded request for each live one; each is used once, then ``after`` decides."""
+    """Finds the recorded request for each live one; each is used once, then ``after`` decides.
 
-    def __init__(self, *, mode: str = "exact", after: str = "", ignores: tuple[Ignore, ...] = ()) -> None:
+    ``prepared`` is what matchers of the same requests with the same mode and rules share."""
+
+    def __init__(
+        self,
+        *,
+        mode: str = "exact",
+        after: str = "",
+        ignores: tuple[Ignore, ...] = (),
+        prepared: Prepared | None = None,
+    ) -> None:
         self._mode = mode
+        self._prepared = {} if prepared is None else prepared
         self._after = after
         self._ignores = ignores
         self._cues: list[Cue] = []
@@ -103,10 +118,16 @@ class Matcher:
         """Add a recorded request; they come in recorded order."""
         self._cues.append(cue)
         self.left[cue.key] = cue
-        params = self._bare(cue.method, cue.name, cue.params)
-        if self._mode in ("exact", "strict") and cue.method not in BY_METHOD and has_placeholder(params):
+        prepared = self._prepared.get(cue.key)
+        if prepared is None:
+            params = self._bare(cue.method, cue.name, cue.params)
+            hides = self._mode in ("exact", "strict") and cue.method not in BY_METHOD
+            veiled = hides and has_placeholder(params)
+            prepared = self._prepared[cue.key] = self._key(cue.method, cue.name, params), veiled
+        key, veiled = prepared
+        if veiled:
             self._veiled[cue.key] = cue
-        self._unused.setdefault(self._key(cue.method, cue.name, params), deque()).append(cue)
+        self._unused.setdefault(key, deque()).append(cue)
 
     def match(self, method: str, params: Any) -> Cue | Miss:
         name = name_of(method, params)

@@ -28,7 +28,7 @@ from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
-from workbench.replay.matching import Ignore, Matcher, Miss, steady
+from workbench.replay.matching import Ignore, Matcher, Miss, Prepared, steady
 from workbench.replay.playing import MISS, Asked, Clock, Player, Run
 from workbench.replay.reading import params_of, read
 from workbench.replay.report import Report, sentence
@@ -92,11 +92,14 @@ class MockServer:
         *,
         streams: bool = False,
         clock: Clock = lambda: 0.0,
+        prepared: Prepared | None = None,
     ) -> None:
         self.report = report
         self._script = script
         self._options = options = options or Options()
-        self._matcher = Matcher(mode=options.match, after=options.after, ignores=options.ignores)
+        self._matcher = Matcher(
+            mode=options.match, after=options.after, ignores=options.ignores, prepared=prepared
+        )
         self._correlations = Correlations(script)
         self._player = Player(
             report,
