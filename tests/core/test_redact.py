@@ -269,6 +269,10 @@ def test_the_first_look_sees_every_literal_of_every_shape(shape: Shape) -> None:
         "Bearer ",
         "://a:b",
         '"id":"correct-horse",',
+        '"password":"hunter2222",<redacted:1 env TOKEN>',
+        '"password":"',
+        "secret_secret_",
+        "\\\\u0041%41",
     ],
 )
 def test_a_body_made_to_be_slow_takes_linear_time(piece: str) -> None:

@@ -19,6 +19,7 @@ every body that there is nothing to do.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import count
 
@@ -255,15 +256,15 @@ class Redactor:
         if b"<redacted:" not in body:
             return hits
         ours = [found.span() for found in _PLACEHOLDER.finditer(body) if found[2] in self._labels]
-        for begin, finish in ours:
-            kept: list[Hit] = []
-            for start, end, label in hits:
-                if end <= begin or start >= finish:
-                    kept.append(Hit(start, end, label))
-                elif start < begin or end > finish:
-                    kept.append(Hit(min(start, begin), max(end, finish), label))
-            hits = kept
-        return hits
+        begins, ends = [begin for begin, _ in ours], [end for _, end in ours]
+        kept: list[Hit] = []
+        for start, end, label in hits:
+            first, behind = bisect_right(ends, start), bisect_left(begins, end)
+            if first == behind:
+                kept.append(Hit(start, end, label))
+            elif behind - first > 1 or start < begins[first] or end > ends[behind - 1]:
+                kept.append(Hit(min(start, begins[first]), max(end, ends[behind - 1]), label))
+        return kept
 
     def text(self, text: str) -> str:
         """The same for a text of ours that may hold a secret (a target, a fact)."""
