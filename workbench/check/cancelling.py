@@ -107,7 +107,7 @@ RULES = (
 )
 
 #: Requests remembered on one connection to tell a finished one from an unknown one.
-MAX_REMEMBERED = 1_000
+MAX_REMEMBERED = 256
 
 
 class Cancelling:

@@ -154,6 +154,9 @@ RULES = (
 #: Open requests, and rounds that wait for their retry, that are remembered.
 MAX_ROUNDS = 256
 
+#: Requests without an answer that are remembered whole.
+MAX_ASKED = 64
+
 #: A request above this size (characters) is not followed from round to round.
 MAX_FOLLOWED = 16 * 1024
 
@@ -185,7 +188,7 @@ class Rounds:
         watched = self._watched
         if not watched.modern or message.raw or len(message.text) > MAX_FOLLOWED:
             return
-        keep(self._asked, exchange.key, (message, watched.client_capabilities), MAX_ROUNDS)
+        keep(self._asked, exchange.key, (message, watched.client_capabilities), MAX_ASKED)
         params = params_of(message)
         if "requestState" in params or "inputResponses" in params:
             self._retried(exchange, params)

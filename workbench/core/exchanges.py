@@ -41,8 +41,11 @@ __all__ = [
 #: Requests that are held open at once for a connection; the oldest beyond it counts as unanswered.
 MAX_OPEN = 100_000
 
-#: Answered requests and tasks that are remembered, to tell a second answer from an unknown one.
-MAX_REMEMBERED = 1_000
+#: Answered requests that are remembered, to tell a second answer from an unknown one.
+MAX_REMEMBERED = 256
+
+#: Tasks that are remembered.
+MAX_TASKS = 1_000
 
 #: Requests that nobody waits for any more and that are still open for a late answer.
 MAX_GIVEN_UP = 200
@@ -175,7 +178,7 @@ class Pairing:
         self._tasks[(*key[:2], task)] = exchange
         if exchange.token is not None:
             self._tokens[(*key[:2], exchange.token)] = exchange
-        if len(self._tasks) > MAX_REMEMBERED:
+        if len(self._tasks) > MAX_TASKS:
             (connection, direction, _), oldest = self._tasks.popitem(last=False)
             self._tokens.pop((connection, direction, oldest.token or ""), None)
 
