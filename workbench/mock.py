@@ -14,13 +14,19 @@ installed; importing this module loads none of them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import heapq
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from operator import attrgetter
 from time import monotonic
 from typing import Any
 
+from workbench.core.frame import Stream
+from workbench.core.methods import REVISIONS
 from workbench.replay.cast import Cast, Part
 from workbench.replay.cues import Script
+from workbench.replay.ends import is_end
 from workbench.replay.matching import kept_ignores, parse_ignore
 from workbench.replay.script import build
 from workbench.replay.server import Options, parse_timing
@@ -93,12 +99,23 @@ class Mock:
         return self._cast.agrees()
 
 
-def cast_of(chosen: Sequence[Chosen], options: Options, *, at_once: bool, lines: bool) -> Cast:
+def cast_of(
+    chosen: Sequence[Chosen],
+    options: Options,
+    *,
+    at_once: bool,
+    lines: bool,
+    again: Callable[[], Sequence[Chosen]] | None = None,
+) -> Cast:
     """The recorded connections of one server as a cast, to be played within the context of the first.
-    See ``build`` for ``at_once`` and ``lines``."""
+    See ``build`` for ``at_once`` and ``lines``. ``again`` chooses the same once more: over HTTP whoever
+    uses the place without a name gets all of the stateless era."""
     options = options.keeping(kept_ignores(chosen[0].rules()))
     parts = [_part(each, at_once, lines) for each in chosen]
-    return Cast(chosen[0].path, parts, options, monotonic)
+    pooled = None
+    if again is not None and len(parts) > 1:
+        pooled = Part("all", REVISIONS[-1], partial(_pool, again, parts))
+    return Cast(chosen[0].path, parts, options, monotonic, pooled)
 
 
 def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:
@@ -106,6 +123,21 @@ def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:
         return build(chosen.frames(), at_once=at_once, head=chosen.stream, lines=lines)
 
     return Part(chosen.name, chosen.revision, script)
+
+
+def _pool(again: Callable[[], Sequence[Chosen]], parts: Sequence[Part]) -> Script:
+    """One script of all connections of the stateless era, in the order of their frames."""
+    names = {part.name for part in parts if part.modern}
+    chosen = again()
+    with chosen[0]:
+        stateless = [each for each in chosen if each.name in names]
+        together = heapq.merge(*(each.frames() for each in stateless), key=attrgetter("seq"))
+
+        def head(number: int) -> Stream | None:
+            return next((found for each in stateless if (found := each.stream(number)) is not None), None)
+
+        # How one of them ended is no end of the others.
+        return build((frame for frame in together if not is_end(frame)), head=head, lines=False)
 
 
 @asynccontextmanager

@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from tests.replay.build import Tape, call, note, text
+from tests.replay.build import Tape, call, note, result, text
 from tests.replay.mocked import listening
 from tests.replay.serving import INITIALIZE, saved, served
+from tests.wire.raw import modern, modern_headers
 from workbench.core.frame import Channel, Direction
 from workbench.store.reader import Reader
 
@@ -147,3 +148,47 @@ def test_a_session_with_several_targets_asks_which(tmp_path: Path) -> None:
     done = served(str(path), "--listen", "127.0.0.1:0")
     assert done.returncode == 2
     assert b"left, right" in done.stderr
+
+
+def stateless(path: Path) -> Path:
+    """What two clients of the stateless era asked of one server, each in a connection of its own."""
+    lines: list[dict[str, object]] = [
+        {"connection": number, "name": name, "transport": "http", "target": "http://host/mcp"}
+        for number, name in ((1, "one"), (2, "two"))
+    ]
+    for number, name in ((1, "t"), (2, "u")):
+        asked, told = (
+            modern("tools/call", 1, name=name),
+            result(1, resultType="complete", content=[], of=name),
+        )
+        for direction, body in (("to_server", asked), ("to_client", told)):
+            lines.append(
+                {"frame": len(lines) - 1, "connection": number, "direction": direction, "json": body}
+            )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_whoever_uses_the_place_without_a_name_gets_what_all_clients_of_the_stateless_era_got(
+    tmp_path: Path,
+) -> None:
+    recording = stateless(tmp_path / "a.jsonl")
+
+    def asked(url: str, name: str) -> object:
+        headers = {**ACCEPT, **modern_headers("tools/call", name)}
+        answer = httpx.post(url, json=modern("tools/call", 7, name=name), headers=headers, trust_env=False)
+        return answer.json().get("result", {}).get("of")
+
+    with listening(recording, tmp_path, "--strict") as mock:
+        assert [asked(mock.url, name) for name in ("u", "t")] == ["u", "t"]
+        assert mock.end() == 0
+        assert mock.report()["unused_count"] == 0
+    with listening(recording, tmp_path, "--strict") as mock:
+        named = f"{mock.url}/first"
+        assert [asked(named, name) for name in ("t", "u")] == ["t", None], (
+            "a place with a name is one client's"
+        )
+        assert mock.end() == 6
+    with listening(recording, tmp_path, "--connections", "fixed:two") as mock:
+        assert [asked(mock.url, name) for name in ("u", "t")] == ["u", None]
+        assert mock.end() == 6

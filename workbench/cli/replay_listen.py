@@ -35,7 +35,8 @@ def listen(arguments: Arguments) -> int:
     ready.forget(arguments.values.get("--ready-file"))
     chosen = choose_all(arguments.file)
     with chosen[0]:
-        cast = cast_of(chosen, arguments.options, at_once=arguments.reports, lines=False)
+        again = partial(choose_all, arguments.file)
+        cast = cast_of(chosen, arguments.options, at_once=arguments.reports, lines=False, again=again)
         which = arguments.values.get("--connections", "each")
         if which != "each":
             cast.fix(which.removeprefix("fixed:"))

@@ -1,8 +1,10 @@
 """A recording that stands in for one server and many clients: who gets which connection, and one report.
 
 In the handshake era the n-th client gets the n-th recorded connection of that
-era, after the last the first again. So does each place of the stateless era.
-Each client has queues of its own; the scripts are shared.
+era, after the last the first again. So does each named place of the stateless
+era; whoever uses the place without a name gets what all recorded clients of that
+era got, because there nothing may be inferred from a connection. Each client has
+queues of its own; the scripts are shared.
 
 Part of the light path: standard library and ``core`` only.
 """
@@ -65,9 +67,11 @@ class Cast:
         parts: Sequence[Part],
         options: Options | None = None,
         clock: Clock = lambda: 0.0,
+        pooled: Part | None = None,
     ) -> None:
         self.recording = recording
         self.parts = parts
+        self._pooled = pooled
         self._clock = clock
         self._options = options or Options()
         self._eras = {modern: [part for part in parts if part.modern is modern] for modern in (False, True)}
@@ -93,14 +97,19 @@ class Cast:
             known = ", ".join(part.name for part in self.parts)
             raise UsageError(f"{self.recording} has no connection {name} ({known}); name one of them.")
         self._eras = {modern: [each for each in found if each.modern is modern] for modern in (False, True)}
+        self._pooled = None
 
     def enter(self, name: str = "", *, modern: bool = False, streams: bool = False) -> tuple[int, MockServer]:
         """A client comes to a place (its name, if it has one), speaking like one of an era. Returns its
         number, to ``leave`` with, and its mock. See ``MockServer`` for ``streams``."""
         modern = modern if self._eras[modern] else not modern
         parts = self._eras[modern]
-        part = parts[self._taken[modern] % len(parts)]
-        self._taken[modern] += 1
+        if modern and streams and not name and self._pooled is not None and len(parts) > 1:
+            part = self._pooled
+            self.parts = [*(each for each in self.parts if not each.modern), part]
+        else:
+            part = parts[self._taken[modern] % len(parts)]
+            self._taken[modern] += 1
         self._count += 1
         server = MockServer(
             part.script,

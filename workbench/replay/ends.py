@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.core.frame import Frame
+from workbench.core.frame import Channel, Frame
 from workbench.core.jsonrpc import loads
 from workbench.replay.cues import END, EOF, Script
 
 #: Numbers of signals by name, for the status a shell would give (128 + n).
 _SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "TERM": 15}
+
+_ENDS = ("signal", "closed", "stdin_closed", "stdout_closed", "exited")
 
 
 class Ends:
@@ -54,6 +56,11 @@ class Ends:
         self._ended = True
         self._script.code = status
         return END, status
+
+
+def is_end(frame: Frame) -> bool:
+    """Whether a frame tells that somebody left, hung up or exited."""
+    return frame.channel is Channel.PROCESS and _event(frame.body).get("event") in _ENDS
 
 
 def _event(body: bytes) -> dict[str, Any]:
