@@ -1,8 +1,8 @@
-"""The official suite's server scenarios against a fixture, directly and with the stand-in between.
+"""The official suite's server scenarios against a fixture, with the stand-in between, and against a mock.
 
 The fixture (``tests.servers.conformant``) has all that the suite looks for and makes its ids and states up
-anew each time it is started. A scenario agrees when the suite says the same of it both times: the same
-checks, with the same outcome each.
+anew each time it is started. A scenario agrees when the suite says the same of it as without anything
+between: the same checks, with the same outcome each. The mock is made of what the stand-in has recorded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120
 
 
-class Both(NamedTuple):
-    """What the suite said of a scenario without and with the stand-in: its checks and their outcomes."""
+class Outcomes(NamedTuple):
+    """What the suite said of a scenario without and with the stand-in, and of the mock: its checks and
+    their outcomes."""
 
     revision: str
     scenario: str
     without: dict[str, str]
     between: dict[str, str]
+    mocked: dict[str, str]
 
     @property
     def passes(self) -> bool:
@@ -43,14 +45,13 @@ class Both(NamedTuple):
     def agrees(self) -> bool:
         return self.without == self.between
 
-    @property
-    def differing(self) -> list[str]:
+    def differing(self, other: dict[str, str]) -> list[str]:
         """The checks that went otherwise."""
-        names = self.without.keys() | self.between.keys()
-        return sorted(name for name in names if self.without.get(name) != self.between.get(name))
+        names = self.without.keys() | other.keys()
+        return sorted(name for name in names if self.without.get(name) != other.get(name))
 
 
-def run(suite: list[str], revisions: tuple[str, ...], chosen: list[str]) -> Iterator[Both]:
+def run(suite: list[str], revisions: tuple[str, ...], chosen: list[str]) -> Iterator[Outcomes]:
     """Every required server scenario of the revisions, or those of them that are chosen."""
     for revision in revisions:
         names = [name for name in required(suite, revision) if not chosen or name in chosen]
@@ -58,10 +59,13 @@ def run(suite: list[str], revisions: tuple[str, ...], chosen: list[str]) -> Iter
             continue
         with tempfile.TemporaryDirectory() as folder, fixture() as there:
             without = outcomes(suite, revision, there)
-            with stand_in(there, Path(folder)) as ours:
+            recording = Path(folder) / "between.db"
+            with listening("record", "-o", str(recording), "--http", there) as ours:
                 between = outcomes(suite, revision, ours)
+            with listening("replay", "server", str(recording), "--listen", "127.0.0.1:0") as ours:
+                mocked = outcomes(suite, revision, ours)
         for name in names:
-            yield Both(revision, name, without.get(name, {}), between.get(name, {}))
+            yield Outcomes(revision, name, without.get(name, {}), between.get(name, {}), mocked.get(name, {}))
 
 
 def required(suite: list[str], revision: str) -> list[str]:
@@ -106,17 +110,18 @@ def fixture() -> Iterator[str]:
 
 
 @contextmanager
-def stand_in(there: str, folder: Path) -> Iterator[str]:
-    """The stand-in before a URL: the URL to use in its place."""
-    ready = folder / "ready"
-    words = ["record", "-o", str(folder / "between.db"), "--http", there, "--ready-file", str(ready)]
-    with _running([sys.executable, "-m", "workbench", *words], {}) as process:
-        until = time.monotonic() + PATIENCE
-        while not ready.exists():
-            assert process.poll() is None, "the stand-in has ended"
-            assert time.monotonic() < until, "the stand-in does not listen"
-            time.sleep(0.5)
-        yield ready.read_text(encoding="utf-8").strip()
+def listening(*words: str) -> Iterator[str]:
+    """A command of ours that serves over HTTP: its URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        ready = Path(folder) / "ready"
+        command = [sys.executable, "-m", "workbench", *words, "--ready-file", str(ready)]
+        with _running(command, {}) as process:
+            until = time.monotonic() + PATIENCE
+            while not ready.exists():
+                assert process.poll() is None, f"{words[0]} has ended"
+                assert time.monotonic() < until, f"{words[0]} does not listen"
+                time.sleep(0.5)
+            yield ready.read_text(encoding="utf-8").strip()
 
 
 @contextmanager
