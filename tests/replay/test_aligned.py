@@ -62,7 +62,11 @@ def test_what_is_the_same_at_both_ends_of_a_list_stays_out_of_it() -> None:
 def test_items_whose_names_the_server_made_up_belong_together_by_place() -> None:
     recorded = {"tasks": [{"id": "t-1", "state": "done"}, {"id": "t-2", "state": "open"}]}
     live = {"tasks": [{"id": "u-1", "state": "done"}, {"id": "u-2", "state": "lost"}]}
-    assert [each.pointer for each in found(recorded, live)] == ["/tasks/0/id", "/tasks/1/id", "/tasks/1/state"]
+    assert [each.pointer for each in found(recorded, live)] == [
+        "/tasks/0/id",
+        "/tasks/1/id",
+        "/tasks/1/state",
+    ]
 
 
 @pytest.mark.parametrize("same", ["x", "y"])
