@@ -3,8 +3,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests wait for the programs they start, so there is room for one more than there are processors.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Tests wait for the programs they start, so there is room for more of them than there are processors.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 ARGS ?=
 
 .PHONY: help demo test test-long conformance check bench wheel docs format clean
