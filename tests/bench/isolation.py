@@ -7,6 +7,7 @@ median and 99th percentile are held against the run in which all are good.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def among_ten_http() -> Iterator[Figure]:
 
 
 def _figures(name: str, good: Target, bad: Target) -> Iterator[Figure]:
+    gc.freeze()  # as the screen does
     # Before and after, so that what else the machine does falls on both sides.
     before, _ = anyio.run(_run, good, good)
     with_bad, frames = anyio.run(_run, good, bad)

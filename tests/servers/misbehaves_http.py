@@ -29,7 +29,7 @@ class Site:
         with suppress(OSError, asyncio.IncompleteReadError):
             if self.stage == "start":
                 await self.misbehave(writer, b'{"jsonrpc": "2.0", "id": 1, "result": {}}')
-            while head := await reader.readuntil(b"\r\n\r\n"):
+            while self.stage != "start" and (head := await reader.readuntil(b"\r\n\r\n")):
                 if not await self.answer(head, reader, writer):
                     break
         writer.close()

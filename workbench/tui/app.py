@@ -7,6 +7,7 @@ it: a key, a signal, a lost terminal.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -98,6 +99,8 @@ def run(
     mouse = mouse and (settings is None or settings.mouse)
     app = Workbench(desk, theme=theme, animation=settings.animation if settings is not None else False)
     ending = _Ending(app, desk)
+    # What is loaded stays; looking through all of it for garbage would stop everything for 0.1 s.
+    gc.freeze()
     try:
         status = app.run(mouse=mouse)
     finally:
