@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from workbench.errors import UsageError
 from workbench.replay.matching import AFTER, MODES, parse_ignore
 from workbench.replay.server import Options, parse_timing
@@ -30,6 +32,8 @@ Options:
   --report FILE                      write what happened as JSON
   --junit FILE                       write it as JUnit XML
   -o, --output FILE                  record the replay
+                                     (%p in one of these names is the number of
+                                     the process: a file for each start)
   --help                             show this and exit
 
   Over HTTP, for any number of clients, each with its own place in the recording:
@@ -73,6 +77,9 @@ _VALUED: dict[str, tuple[str, ...]] = {
 
 #: Options without a value.
 _SWITCHES = ("--strict", "--anywhere", "--no-header-checks")
+
+#: Options that name a file that each start may have of its own.
+_WRITTEN = ("--report", "--junit", "--output")
 
 #: Options that may be repeated.
 _REPEATED = ("--ignore", "--host")
@@ -120,7 +127,7 @@ class Arguments:
         if name in self.several:
             self.several[name].append(value)
         else:
-            self.values[name] = value
+            self.values[name] = value.replace("%p", str(os.getpid())) if name in _WRITTEN else value
 
     def _check(self) -> None:
         transport = self.values.get("--transport", "http" if self.http else "stdio")

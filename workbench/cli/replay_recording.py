@@ -54,17 +54,18 @@ class Recording:
 
 
 class HttpRecording:
-    """A recording of a replay over HTTP, with a connection for each client."""
+    """A recording of a replay over HTTP, or within a process, with a connection for each client."""
 
-    def __init__(self, path: str, name: str, source: str) -> None:
+    def __init__(self, path: str, name: str, source: str, transport: str = "http") -> None:
         self._recorder = Recorder(path, name=name, origin="replay", on_trouble=_complain)
         self._name = name
         self._source = source
+        self._transport = transport
         self._open: list[int] = []
 
     def tap(self, _place: str) -> Tap:
         """The tap of a client that has come."""
-        number = self._recorder.connect(self._name, "http", f"replay server {self._source}")
+        number = self._recorder.connect(self._name, self._transport, f"replay server {self._source}")
         self._open.append(number)
         facts = _Facts(number, self._recorder)
         return Tap(self._recorder, number, facts.take)

@@ -128,6 +128,11 @@ class Cast:
         player.server.closed()
         self._fold(player)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no client is being served."""
+        return not self._players
+
     def finish(self) -> None:
         """Everything is over: count also what nobody has come for."""
         for number in list(self._players):
