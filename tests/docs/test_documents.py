@@ -179,8 +179,12 @@ which differs at /arguments/expression.
 """
 
 
+def every(document: str, language: str) -> list[Block]:
+    return [block for block in blocks(document) if block.language == language]
+
+
 def only(document: str, language: str) -> Block:
-    (block,) = (block for block in blocks(document) if block.language == language)
+    (block,) = every(document, language)
     return block
 
 
@@ -200,9 +204,20 @@ def test_the_client_of_the_readme_reaches_the_replay(desk: Desk) -> None:
 
 
 def test_the_mock_in_process_of_the_replay_page_does_what_it_says(desk: Desk) -> None:
-    (desk.folder / "use.py").write_text(only("replay.md", "python").text)
+    (desk.folder / "use.py").write_text(every("replay.md", "python")[0].text)
     done = desk.run("python use.py")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_pytest_test_of_the_replay_page_is_green_and_held_to_its_recording(desk: Desk) -> None:
+    _, block = every("replay.md", "python")
+    (desk.folder / "test_sum.py").write_text(block.text)
+    done = desk.run("python -m pytest -q -p no:cacheprovider test_sum.py")
+    assert done.returncode == 0, done.stdout
+    (desk.folder / "test_sum.py").write_text(block.text.replace("(3 + 4)", "(3 + 5)"))
+    done = desk.run("python -m pytest -q -p no:cacheprovider test_sum.py")
+    assert done.returncode == 1, done.stdout
+    assert "differs at /arguments/expression" in done.stdout
 
 
 def test_the_rule_of_the_replay_page_is_kept_and_followed(desk: Desk) -> None:
