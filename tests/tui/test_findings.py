@@ -13,6 +13,7 @@ from tests.tui.at_work import at_work, reading
 from workbench.config import parse_targets
 from workbench.core.frame import Direction
 from workbench.store.reader import Reader
+from workbench.tui.messages import Body
 from workbench.tui.opened import RecordingDesk
 
 pytestmark = pytest.mark.anyio
@@ -68,8 +69,24 @@ async def test_what_is_found_in_a_frame_that_is_open_is_shown(
         await work.shows("! 2")
         monkeypatch.setattr(desk, "findings", lambda _: ())
         work.main.open_frame(2)
-        await work.shows('"jsonrpc"')
+        await work.shows("#2  error ping", "pretty")
         assert "result-and-error" not in work.text
         monkeypatch.undo()
         work.main.look()
         await work.shows("error result-and-error", '"jsonrpc"')
+
+
+async def test_what_is_found_while_a_body_is_fetched_is_shown(tmp_path: Path) -> None:
+    recorder = record(tmp_path / "r.db", BODIES)
+    recorder.close("closed")
+    reader = Reader.open(str(tmp_path / "r.db"))
+    async with reading(RecordingDesk(reader), size=(120, 40)) as work:
+        await work.shows("! 2")
+        work.main.show_body("#1  another", b"{}", 1)
+        await work.shows("#1  another")
+        await work.pilot.pause(0.3)
+        # From here on the desk has nothing new to tell. The body comes with what had been found when
+        # it was fetched: nothing.
+        work.main._wanted_frame = (2, True)
+        work.main.post_message(Body(2, "#2  error ping", reader.body(2), None, ()))
+        await work.shows("error result-and-error", "pretty")

@@ -89,6 +89,7 @@ class Bodies(Part):
         if message.seq == seq:
             found = message.findings
             self.show_body(message.title, message.body, seq, focus=focus, heads=message.heads, findings=found)
+            self.judge_body()  # more may have been found while the body was fetched
 
     def source(self) -> tuple[str, bytes] | None:
         """What ``y`` and ``w`` take: what is in view."""
