@@ -74,6 +74,15 @@ def test_what_may_belong_to_several_calls_waits_for_the_last_of_them() -> None:
     ]
 
 
+@pytest.mark.xfail(strict=True, reason="a known gap, told in docs/measured.md")
+def test_what_belongs_to_the_earlier_call_does_not_overtake_what_may_belong_to_both() -> None:
+    first, last = (note("notifications/message", level="info", data=word) for word in ("first", "last"))
+    tape = Tape().hello().c(call(2, "a")).c(call(3, "b")).s(first).s(text(3, "b")).s(last).s(text(2, "a"))
+    live = Live(tape)
+    answers = [*live.say(call(1, "a")), *live.say(call(2, "b"))]
+    assert [each["params"]["data"] for each in answers if "params" in each] == ["first", "last"]
+
+
 def test_what_may_belong_to_several_calls_is_dropped_with_a_note_if_one_never_comes() -> None:
     log = note("notifications/message", level="info", data="whose?")
     live = Live(Tape().hello().c(call(2, "a")).c(call(3, "b")).s(log).s(text(3, "b")).s(text(2, "a")))

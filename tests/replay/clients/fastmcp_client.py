@@ -91,8 +91,8 @@ async def run(kind: str, words: list[str]) -> Seen:
             results[name] = plain(told)
 
         async with anyio.create_task_group() as group:
-            group.start_soon(call, "left", 3)
-            group.start_soon(call, "right", 2)
+            group.start_soon(call, "left", 2)
+            group.start_soon(call, "right", 3)
         seen.add(dict(sorted(results.items())))
 
         for name in ("ask", "sample", "roots"):
@@ -122,7 +122,7 @@ async def run(kind: str, words: list[str]) -> Seen:
         await seen.until("notifications/resources/updated", 1)
         seen.add([plain(tool) for tool in await client.list_tools()])
         seen.add(await client.ping())
-        for name, steps in (("one", 2), ("left", 3), ("right", 2)):
+        for name, steps in (("one", 2), ("left", 2), ("right", 3)):
             await seen.until(f"log {name}", steps)
         for method in ("tools", "prompts", "resources"):
             await seen.until(f"notifications/{method}/list_changed", 1)

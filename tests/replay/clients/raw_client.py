@@ -234,8 +234,8 @@ async def run(kind: str, words: list[str]) -> Talk:
         await talk.until_answered(await talk.call("add", a=9007199254740993, b=1))
         await talk.until_answered(await talk.call("fail"))
         await talk.until_answered(await talk.call("work", "one", name="one", steps=2))
-        left = await talk.call("work", "L", name="left", steps=3)
-        right = await talk.call("work", "R", name="right", steps=2)
+        left = await talk.call("work", "L", name="left", steps=2)
+        right = await talk.call("work", "R", name="right", steps=3)
         await talk.until_answered(left, right)
         for name in ("ask", "sample", "roots"):
             await talk.until_answered(await talk.call(name))
@@ -260,7 +260,7 @@ async def run(kind: str, words: list[str]) -> Talk:
         await talk.until_heard("notifications/resources/updated")
         for name in ("tools", "prompts", "resources"):
             await talk.until_heard(f"notifications/{name}/list_changed")
-        for name, steps in (("one", 2), ("left", 3), ("right", 2)):
+        for name, steps in (("one", 2), ("left", 2), ("right", 3)):
             await talk.until_heard(f"notifications/message {name}", steps)
     return talk
 

@@ -59,8 +59,8 @@ results.push(await call('add', { a: 20, b: 1 }));
 results.push(await call('fail'));
 results.push(await call('work', { name: 'one', steps: 2 }, progress('one')));
 results.push(await Promise.all([
-  call('work', { name: 'left', steps: 3 }, progress('left')),
-  call('work', { name: 'right', steps: 2 }, progress('right')),
+  call('work', { name: 'left', steps: 2 }, progress('left')),
+  call('work', { name: 'right', steps: 3 }, progress('right')),
 ]));
 for (const name of ['ask', 'sample', 'roots']) results.push(await call(name));
 results.push(await client.listResources());
@@ -86,7 +86,7 @@ results.push(await call('change'));
 await until('notifications/resources/updated', 1);
 results.push(await client.listTools());
 results.push(await client.ping());
-for (const name of ['one', 'left', 'right']) await until(`log ${name}`, name === 'left' ? 3 : 2);
+for (const name of ['one', 'left', 'right']) await until(`log ${name}`, name === 'right' ? 3 : 2);
 for (const list of ['tools', 'prompts', 'resources']) await until(`notifications/${list}/list_changed`, 1);
 await client.close();
 const ordered = Object.fromEntries(Object.entries(beside).sort(([a], [b]) => (a < b ? -1 : 1)));
