@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 
-async def until(pilot: Pilot[Any], holds: Callable[[], object], seconds: float = 10.0) -> None:
+async def until(pilot: Pilot[Any], holds: Callable[[], object], seconds: float = 30.0) -> None:
     """Let the app work until the condition holds; fails after ``seconds``."""
     deadline = time.monotonic() + seconds
     while not holds():
