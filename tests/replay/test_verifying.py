@@ -235,7 +235,7 @@ async def record_a_cancel(path: Path, server: Target) -> None:
         await anyio.sleep(0.05)
         slow.cancel()
         await call(connection, "poke")
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             while sum(b'"tools/list"' in each for each in requests_of(session)) < 6:
                 await anyio.sleep(0.05)
         await connection.refresh()

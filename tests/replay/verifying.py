@@ -27,7 +27,7 @@ from workbench.wire.transport import Taps
 RULES = (rule_from('elicitation/create={"action":"accept","content":{"city":"Oslo"}}'),)
 TIMEOUTS = Timeouts(start=10, request=5, shutdown=2)
 #: So much silence is enough where the server is in this process.
-QUICK = Manner(timeout=5, start=10, silence=0.2)
+QUICK = Manner(timeout=20, start=30, silence=0.2)
 
 
 def target(transport: str, **options: Any) -> Target:

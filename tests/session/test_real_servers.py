@@ -94,7 +94,7 @@ async def test_progress_sampling_and_elicitation_of_the_everything_server(
 
         [eliciting] = [name for name in names if "elicitation-request" in name and "async" not in name]
         asking = connection.call("tools/call", json.dumps({"name": eliciting, "arguments": {}}))
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             await until(lambda: connection.inbox)
         connection.answer(next(iter(connection.inbox)), '{"action":"decline"}')
         assert (await asking.wait()).how == "result"

@@ -126,7 +126,7 @@ def text_of(outcome: Outcome) -> str:
     return str(outcome.result["content"][0]["text"])
 
 
-async def until(true: Callable[[], object], seconds: float = 10) -> None:
+async def until(true: Callable[[], object], seconds: float = 30) -> None:
     """Wait until something is true, or fail."""
     with anyio.fail_after(seconds):
         while not true():
@@ -141,7 +141,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def gone(pid: int, seconds: float = 5) -> bool:
+def gone(pid: int, seconds: float = 20) -> bool:
     """Whether a process ends within the time."""
     deadline = time.monotonic() + seconds
     while is_alive(pid) and time.monotonic() < deadline:

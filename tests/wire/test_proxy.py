@@ -95,7 +95,7 @@ async def test_an_event_is_passed_on_before_the_next_one_is_there() -> None:
         await stream.send(b"event: message\ndata: " + RESULT + b"\n\n")
 
     async with origin_of(events) as origin, before(origin.url) as (url, recorded), raw(url) as client:
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             async with client.listening(message("tools/list", 7)) as stream:
                 first = await stream.next()
                 assert first is not None
@@ -153,7 +153,7 @@ async def test_the_server_sees_at_once_that_a_client_has_left(begun: bool) -> No
             await asked.wait()
             if begun:
                 await stream.receive()
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             await origin.left.wait()
         await until(lambda: recorded.streams[1].closed_how)
     assert recorded.streams[1].closed_how == "closed"
