@@ -14,7 +14,8 @@ from workbench.store.reader import Reader
 
 pytest_plugins = ["pytester"]
 
-#: The pytest within leaves alone what the plugins of the one around it hold.
+#: Plugins that the pytest within has no use for. It is a process of its own: one in this process would throw away
+#: modules that it was the first to import, and whoever imports them again has other classes than before.
 PLAIN = ("-p", "no:cacheprovider", "-p", "no:textual-snapshot", "-p", "no:syrupy")
 
 #: One test that calls the tool of the recording, by way of each fixture.
@@ -74,7 +75,7 @@ def written(project: pytest.Pytester, n: int, expected: str, more: str = "") -> 
 
 def test_a_recording_answers_a_command_a_url_and_streams(project: pytest.Pytester) -> None:
     written(project, 1, "one")
-    project.runpytest_inprocess("-q", *PLAIN).assert_outcomes(passed=3)
+    project.runpytest_subprocess("-q", *PLAIN).assert_outcomes(passed=3)
     assert not (project.path / "mcp-artifacts").exists()
 
 
@@ -83,7 +84,7 @@ def test_what_was_not_recorded_fails_the_test_with_the_nearest_and_leaves_its_re
 ) -> None:
     # The tests themselves are content with an error; it is the plugin that fails them.
     written(project, 3, "The recording has no")
-    result = project.runpytest_inprocess("-q", *PLAIN)
+    result = project.runpytest_subprocess("-q", *PLAIN)
     result.assert_outcomes(failed=3)
     # As lines of their own: the summary at the end repeats them, whole where CI is set and cut elsewhere.
     said = result.stdout.str()
@@ -102,14 +103,14 @@ def test_what_was_not_recorded_fails_the_test_with_the_nearest_and_leaves_its_re
 
 def test_with_strict_everything_has_to_be_asked_for(project: pytest.Pytester) -> None:
     written(project, 1, "one", ", strict=True")
-    result = project.runpytest_inprocess("-q", *PLAIN)
+    result = project.runpytest_subprocess("-q", *PLAIN)
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(["*#6*tools/call*"])
 
 
 def test_several_processes_of_pytest_do_not_disturb_each_other(project: pytest.Pytester) -> None:
     written(project, 2, "two")
-    project.runpytest_inprocess("-q", *PLAIN, "-n", "2").assert_outcomes(passed=3)
+    project.runpytest_subprocess("-q", *PLAIN, "-n", "2").assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_what_is_wrong_with_a_marker_is_a_sentence(
     project: pytest.Pytester, marker: str, sentence: str
 ) -> None:
     project.makepyfile(f"import pytest\n{marker}\ndef test_it(mcp_command): pass\n")
-    result = project.runpytest_inprocess("-q", *PLAIN)
+    result = project.runpytest_subprocess("-q", *PLAIN)
     result.assert_outcomes(errors=1)
     assert sentence in result.stdout.str()
     assert "Traceback" not in result.stdout.str()
@@ -149,13 +150,13 @@ def test_a_live_server_is_recorded_once_and_replayed_from_then_on(project: pytes
             assert '"hi"' in done.stdout, done.stderr
         """
     )
-    project.runpytest_inprocess("-q", *PLAIN).assert_outcomes(errors=1)
-    recorded = project.runpytest_inprocess("-q", *PLAIN, "--mcp-record=once")
+    project.runpytest_subprocess("-q", *PLAIN).assert_outcomes(errors=1)
+    recorded = project.runpytest_subprocess("-q", *PLAIN, "--mcp-record=once")
     recorded.assert_outcomes(passed=1)
     assert "recorded sessions/fresh.jsonl" in recorded.stdout.str()
     before = (project.path / "sessions" / "fresh.jsonl").read_bytes()
     for mode in ("none", "once"):
-        project.runpytest_inprocess("-q", *PLAIN, f"--mcp-record={mode}").assert_outcomes(passed=1)
+        project.runpytest_subprocess("-q", *PLAIN, f"--mcp-record={mode}").assert_outcomes(passed=1)
     assert (project.path / "sessions" / "fresh.jsonl").read_bytes() == before
 
 
