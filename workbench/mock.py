@@ -120,7 +120,7 @@ def cast_of(
 
 def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:
     def script() -> Script:
-        return build(chosen.frames(), at_once=at_once, head=chosen.stream, lines=lines)
+        return build(chosen.frames(), at_once=at_once, head=chosen.stream, lines=lines, ending=chosen.process)
 
     return Part(chosen.name, chosen.revision, script)
 

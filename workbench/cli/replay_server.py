@@ -38,7 +38,7 @@ def main(argv: list[str]) -> int:
     options = arguments.options
     with choose(arguments.file) as chosen:
         # A report is complete from the first answer on, so all of the recording is read before it.
-        script = build(chosen.frames(), at_once=arguments.reports, head=chosen.stream)
+        script = build(chosen.frames(), at_once=arguments.reports, head=chosen.stream, ending=chosen.process)
         options = options.keeping(kept_ignores(chosen.rules()))
         server = MockServer(script, Report(chosen.path, chosen.name), options, clock=time.monotonic)
         values = arguments.values
@@ -67,8 +67,8 @@ def _run(server: MockServer, report: ReportFiles | None, recording: Recording | 
             tap=recording.tap if recording else None,
             checkpoint=report.write if report else None,
         )
-        after = server.closed()
-        status = after if code is None else code
+        server.closed()
+        status = server.status() if code is None else code
     except Stopped as stopped:
         ended = f"signal:{signal.Signals(stopped.number).name[3:]}"
         status = 128 + stopped.number
@@ -81,5 +81,5 @@ def _run(server: MockServer, report: ReportFiles | None, recording: Recording | 
     if server.agrees():
         return status
     told = server.report
-    tell(told.misses, told.missed, told.differing, lambda: len(server.unused()))
+    tell(told.misses, told.missed, told.differing, lambda: server.unused().number)
     return EXIT_MISMATCH

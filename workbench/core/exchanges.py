@@ -92,6 +92,11 @@ class Pairing:
         """Take what is known of an HTTP stream, before its first frame."""
         self._carried.head(stream)
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is open, so that what comes later belongs to nothing that was."""
+        return not self.open and not self._tasks
+
     def origin(self, frame: Frame) -> int:
         """The HTTP stream on which the request went out to which what came on a frame's stream belongs."""
         return self._carried.origin(frame.connection, frame.stream)

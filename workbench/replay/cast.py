@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from workbench.core.methods import HANDSHAKE_REVISIONS
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Script
-from workbench.replay.matching import Prepared
+from workbench.replay.matching import OPTIONAL, Prepared
 from workbench.replay.playing import Clock
-from workbench.replay.report import MAX_LISTED, Report
-from workbench.replay.server import OPTIONAL, MockServer, Options
+from workbench.replay.report import MAX_LISTED, Report, Unused
+from workbench.replay.server import MockServer, Options
 
 
 class Part:
@@ -33,8 +33,8 @@ class Part:
         self._build = build
         self._script: Script | None = None
         self.prepared: Prepared = {}
-        #: Requests that no client has asked for, by key; ``None`` before any has left.
-        self.left: dict[int, Cue] | None = None
+        #: The keys of requests that clients who have left had asked for; ``None`` before any has.
+        self.used: set[int] | None = None
 
     @property
     def script(self) -> Script:
@@ -138,27 +138,31 @@ class Cast:
         for number in list(self._players):
             self.leave(number)
         for part in self.parts:
-            if part.left is None and self._options.strict:
-                part.script.complete()
-                part.left = {cue.key: cue for cue in part.script.requests}
+            if part.used is None and self._options.strict:
+                part.used = set()
 
-    def unused(self) -> list[Cue]:
-        """Recorded requests that no client has asked for."""
-        found: list[Cue] = []
+    def unused(self) -> Unused:
+        """Recorded requests that no client has asked for, of connections that one has come for."""
+        count, first = 0, list[Cue]()
         for part in self.parts:
-            left = part.left
-            for player in self._players.values():
-                if player.part is part:
-                    left = _both(left, player.server.remaining)
-            found += [cue for cue in (left or {}).values() if cue.method not in OPTIONAL]
-        return found
+            players = [player.server.used for player in self._players.values() if player.part is part]
+            if part.used is None and not players:
+                continue
+            part.script.complete()
+            used = (part.used or set()).union(*players)
+            for cue in part.script.requests:
+                if cue.key not in used and cue.method not in OPTIONAL:
+                    count += 1
+                    if len(first) < MAX_LISTED:
+                        first.append(cue)
+        return Unused(count, first)
 
     def agrees(self) -> bool:
         """Whether nothing was missed, and with ``strict`` nothing left."""
         reports = [player.server.report for player in self._players.values()]
         wrong = self._sums["missed"] or self._sums["differing_answers"]
         wrong = wrong or any(report.missed or report.differing for report in reports)
-        return not wrong and not (self._options.strict and self.unused())
+        return not wrong and not (self._options.strict and self.unused().number)
 
     def misses(self) -> list[dict[str, Any]]:
         """What was missed, as far as it is listed."""
@@ -185,10 +189,7 @@ class Cast:
             "verdict": "ok" if self.agrees() else "mismatch",
             **sums,
             "misses": self.misses(),
-            "unused": [
-                {"seq": cue.seq, "method": cue.method, "name": cue.name} for cue in unused[:MAX_LISTED]
-            ],
-            "unused_count": len(unused),
+            **unused.value(),
             "correlations": followed[:MAX_LISTED],
             "notes": list(notes)[:MAX_LISTED],
             "ended": self.ended,
@@ -201,7 +202,7 @@ class Cast:
         told = _told(player)
         for key in self._sums:
             self._sums[key] += told[key]
-        player.part.left = _both(player.part.left, player.server.remaining)
+        player.part.used = (player.part.used or set()) | player.server.used
         room = MAX_LISTED - len(self._misses)
         self._misses += _named(player)[:room]
         self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]
@@ -210,10 +211,6 @@ class Cast:
         for note in player.server.report.notes:
             if len(self._notes) < MAX_LISTED:
                 self._notes[note] = None
-
-
-def _both(left: dict[int, Cue] | None, right: Any) -> dict[int, Cue]:
-    return dict(right) if left is None else {key: cue for key, cue in left.items() if key in right}
 
 
 def _named(player: Player) -> list[dict[str, Any]]:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.frame import Ending
-from workbench.core.jsonrpc import Message
+from workbench.core.jsonrpc import Message, id_text
 from workbench.core.methods import LIST_METHODS
+from workbench.core.peek import peek
+from workbench.replay.reading import params_of, read
 from workbench.replay.spans import member
 
 #: What a piece is.
@@ -95,6 +97,37 @@ class Cue:
         return f"<Cue #{self.seq} {self.method}>"
 
 
+class Plain(Cue):
+    """A request that was alone on the wire until it was answered. What it held is read from its ``body``
+    when it is asked for, because most of a long recording is made of these."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, key: int, seq: int, method: str, name: str | None, body: bytes) -> None:
+        self.key = key
+        self.seq = seq
+        self.method = method
+        self.request = True
+        self.name = name
+        self.body = body
+        self.after = None
+
+    @property
+    def params(self) -> Any:
+        message = self._message()
+        return None if message is None else params_of(message)
+
+    @property
+    def token(self) -> str | None:  # type: ignore[override]
+        message = self._message()
+        found = None if message is None else peek(message, "params", "_meta", "progressToken")
+        return None if found is None else id_text(found)
+
+    def _message(self) -> Message | None:
+        messages = read(self.body).messages
+        return messages[0] if messages else None
+
+
 class Script:
     """The server half of one recorded connection.
 
@@ -104,8 +137,9 @@ class Script:
     around and between the messages of each batch (by seq), ``code`` the exit status after the
     client has gone.
 
-    A script may be read in two steps, so that a client need not wait for a long recording: what
-    is there when ``more`` is set suffices to answer ``initialize``, and ``complete`` reads the rest.
+    A script may be read as it is needed, so that a client need not wait for a long recording: as long
+    as ``more`` is set, it reads on to the next point of the recording at which nothing was under way.
+    Until there every request has all that hangs on it. ``complete`` reads the rest.
     """
 
     def __init__(self) -> None:
@@ -119,12 +153,20 @@ class Script:
         self.code = 0
         self.notes: list[str] = []
         self.more: Callable[[], None] | None = None
+        #: Gives ``code`` without reading the rest, where there is a way.
+        self.look_ahead: Callable[[], int] | None = None
 
     def complete(self) -> None:
         """Read what has been left for later. Raises ``RecordingError`` if that cannot be read."""
-        if self.more is not None:
-            more, self.more = self.more, None
-            more()
+        while self.more is not None:
+            self.more()
+
+    def status(self) -> int:
+        """The exit status after the client has gone."""
+        if self.more is not None and self.look_ahead is not None:
+            return self.look_ahead()
+        self.complete()
+        return self.code
 
     def pieces(self) -> list[Piece]:
         """Every piece, cue by cue."""

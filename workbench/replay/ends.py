@@ -27,6 +27,13 @@ class Ends:
         self._hung_up = False
         self._ended = False
 
+    def going_on(self, script: Script) -> Ends:
+        """The same for a script of its own, from here on."""
+        script.code = self._script.code
+        ends = Ends(script)
+        ends._client_left, ends._hung_up, ends._ended = self._client_left, self._hung_up, self._ended
+        return ends
+
     @property
     def told(self) -> bool:
         return self._client_left or self._hung_up or self._ended

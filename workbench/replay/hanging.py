@@ -7,7 +7,7 @@ the answers and the cancel that have come by now.
 from __future__ import annotations
 
 from workbench.core.frame import Frame
-from workbench.replay.cues import OWN, Cue, Piece, Script
+from workbench.replay.cues import ANSWER, OWN, Cue, Piece, Plain, Script
 
 
 class Hanger:
@@ -30,6 +30,22 @@ class Hanger:
         cue = Cue(self._key, seq, method, request=request)
         self._last, self._last_wait = cue, None
         self._at[cue.key] = self.now
+        return cue
+
+    def plain(self, asked: Frame, answer: Frame) -> Plain:
+        """A request that was alone until it was answered, with its answer hanging on it."""
+        if isinstance(self._last, Plain):
+            # Nothing can hang on it any more, and there are many of them.
+            self._at.pop(self._last.key, None)
+        key = self._key + 1
+        self._key += 2
+        cue = Plain(key, asked.seq, asked.method or "", asked.name, asked.body)
+        gap = max(0, answer.mono_ns - asked.mono_ns)
+        cue.answer = answer.seq
+        piece = Piece(key + 1, answer.seq, ANSWER, answer.body, answer.id, cue.method, answer.ending, gap=gap)
+        cue.pieces = [piece]
+        self._last, self._last_wait = cue, None
+        self._at[key] = answer.mono_ns
         return cue
 
     def came(self, cues: list[Cue], wait: int) -> None:

@@ -8,13 +8,14 @@ and what ignore rules name. ``initialize`` is matched by its method alone.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue
-from workbench.replay.diff import Difference, Secrets, canonical, differences, has_placeholder
+from workbench.replay.diff import Difference, Secrets, canonical, differences
 
 MODES = ("strict", "exact", "name", "method")
 AFTER = ("last", "error", "cycle")
@@ -35,6 +36,9 @@ VOLATILE = frozenset(
 
 #: Requests whose effect is the point: asking once more than recorded is a miss by default.
 ONCE = frozenset(("tools/call", "tasks/cancel"))
+
+#: Recorded requests that a client may leave out without a word.
+OPTIONAL = frozenset(("ping", "server/discover"))
 
 #: Requests of which only the method is compared: what they carry is the client's own business.
 BY_METHOD = frozenset(("initialize", "ping", "server/discover"))
@@ -59,6 +63,16 @@ class Miss(NamedTuple):
 
 #: The kind of the rules kept with a recording that say what a mock server leaves out of the comparison.
 KEPT_IGNORE = "match-ignore"
+
+
+class Live(NamedTuple):
+    """A live request as it is looked for: ``bare`` are its params without what is not compared, ``key``
+    is equal for requests that are equal."""
+
+    method: str
+    name: str | None
+    bare: Any
+    key: str
 
 
 class Ignore(NamedTuple):
@@ -90,7 +104,9 @@ def kept_ignores(rules: Iterable[tuple[str, str]]) -> tuple[Ignore, ...]:
 class Matcher:
     """Finds the recorded request for each live one; each is used once, then ``after`` decides.
 
-    ``prepared`` is what matchers of the same requests with the same mode and rules share."""
+    Ask for the ``next`` one while there are recorded requests that have not been added yet, and once all
+    have been, for what is ``left``. ``prepared`` is what matchers of the same requests with the same mode
+    and rules share."""
 
     def __init__(
         self,
@@ -101,80 +117,106 @@ class Matcher:
         prepared: Prepared | None = None,
     ) -> None:
         self._mode = mode
-        self._prepared = {} if prepared is None else prepared
+        self._prepared = prepared
         self._after = after
         self._ignores = ignores
         self._cues: list[Cue] = []
-        self._unused: dict[str, deque[Cue]] = {}
-        self._used: dict[str, deque[Cue]] = {}
+        #: By key: recorded requests that no live one has asked for, and those that one has.
+        self._unused: dict[str, Cue | deque[Cue]] = {}
+        self._spent: dict[str, Cue | deque[Cue]] = {}
         self._veiled: dict[int, Cue] = {}
         self._next = 0
+        self._first_unused = 0
         #: Which live text stands for which placeholder, on this connection.
         self.secrets = Secrets()
-        #: Recorded requests that no live one has asked for, by key, in recorded order.
-        self.left: dict[int, Cue] = {}
+        #: The keys of the recorded requests that a live one has asked for.
+        self.used: set[int] = set()
+        #: How many no live one has asked for, of those that a client may not leave out.
+        self.waiting = 0
+        #: Whether equal keys tell that two requests say the same.
+        self.compares_all = mode in ("exact", "strict") and not ignores
 
     def add(self, cue: Cue) -> None:
         """Add a recorded request; they come in recorded order."""
         self._cues.append(cue)
-        self.left[cue.key] = cue
-        prepared = self._prepared.get(cue.key)
-        if prepared is None:
-            params = self._bare(cue.method, cue.name, cue.params)
-            hides = self._mode in ("exact", "strict") and cue.method not in BY_METHOD
-            veiled = hides and has_placeholder(params)
-            prepared = self._prepared[cue.key] = self._key(cue.method, cue.name, params), veiled
-        key, veiled = prepared
+        self.waiting += cue.method not in OPTIONAL
+        known = self._prepared.get(cue.key) if self._prepared is not None else None
+        if known is None:
+            known = self._prepare(cue)
+            if self._prepared is not None:
+                self._prepared[cue.key] = known
+        key, veiled = known
         if veiled:
             self._veiled[cue.key] = cue
-        self._unused.setdefault(key, deque()).append(cue)
+        _push(self._unused, key, cue)
 
-    def match(self, method: str, params: Any) -> Cue | Miss:
+    def live(self, method: str, params: Any) -> Live:
+        """A live request, to be looked for."""
         name = name_of(method, params)
         bare = self._bare(method, name, params)
-        key = self._key(method, name, bare)
-        if self._mode == "strict" and method not in BY_METHOD:
-            return self._in_order(method, name, bare, key)
-        unused = self._unused.get(key)
-        if unused:
-            return self._take(key, unused.popleft())
-        cue = self._behind_veil(method, bare)
+        return Live(method, name, bare, self._key(method, name, bare))
+
+    def next(self, live: Live) -> Cue | Miss | None:
+        """The first of the recorded requests added so far that is equal and has not been used; ``None`` if
+        a later one may be. A miss where the order decides."""
+        if self._mode == "strict" and live.method not in BY_METHOD:
+            return self._in_order(live)
+        cue = _pop(self._unused, live.key)
+        return None if cue is None else self._take(live.key, cue)
+
+    def left(self, live: Live) -> Cue | Miss:
+        """What is left for a request that is equal to no unused one of all."""
+        if self._mode == "strict" and live.method not in BY_METHOD:
+            return self._miss(live)
+        cue = self._behind_veil(live)
         if cue is not None:
-            self._unused[self._key_of(cue)].remove(cue)
-            return self._take(key, cue)
-        return self._again(method, key) or self._miss(method, name, bare, key in self._used)
+            _remove(self._unused, self._prepare(cue)[0], cue)
+            return self._take(live.key, cue)
+        return self._again(live) or self._miss(live)
+
+    def unused(self) -> Iterator[Cue]:
+        """Those that are waited for, in recorded order."""
+        cues, used = self._cues, self.used
+        while self._first_unused < len(cues) and cues[self._first_unused].key in used:
+            self._first_unused += 1
+        rest = islice(cues, self._first_unused, None)
+        return (cue for cue in rest if cue.key not in used and cue.method not in OPTIONAL)
 
     def _take(self, key: str, cue: Cue) -> Cue:
         """Use a cue up; ``key`` is that of the live request, under which it may be asked for again."""
-        self._used.setdefault(key, deque()).append(cue)
-        self.left.pop(cue.key, None)
-        self._veiled.pop(cue.key, None)
+        _push(self._spent, key, cue)
+        self.used.add(cue.key)
+        self.waiting -= cue.method not in OPTIONAL
+        if self._veiled:
+            self._veiled.pop(cue.key, None)
         return cue
 
-    def _again(self, method: str, key: str) -> Cue | None:
-        used = self._used.get(key)
-        after = self._after or ("error" if method in ONCE else "last")
-        if not used or after == "error":
+    def _again(self, live: Live) -> Cue | None:
+        spent = self._spent.get(live.key)
+        after = self._after or ("error" if live.method in ONCE else "last")
+        if spent is None or after == "error":
             return None
+        if not isinstance(spent, deque):
+            return spent
         if after == "cycle":
-            used.rotate(-1)
-        return used[-1]
+            spent.rotate(-1)
+        return spent[-1]
 
-    def _in_order(self, method: str, name: str | None, bare: Any, key: str) -> Cue | Miss:
+    def _in_order(self, live: Live) -> Cue | Miss | None:
         while self._next < len(self._cues) and self._cues[self._next].method in BY_METHOD:
             self._next += 1
         if self._next == len(self._cues):
-            return self._miss(method, name, bare, key in self._used)
+            return None
         cue = self._cues[self._next]
-        found = self._compared(cue, bare)
-        if cue.method != method or found:
+        found = self._compared(cue, live.bare)
+        if cue.method != live.method or found:
             return Miss(cue, found, False)
         self._next += 1
-        return self._take(key, cue)
+        return self._take(live.key, cue)
 
-    def _behind_veil(self, method: str, bare: Any) -> Cue | None:
+    def _behind_veil(self, live: Live) -> Cue | None:
         for cue in self._veiled.values():
-            if cue.method == method and not self._compared(cue, bare):
+            if cue.method == live.method and not self._compared(cue, live.bare):
                 return cue
         return None
 
@@ -186,21 +228,26 @@ class Matcher:
             self.secrets = trial
         return found
 
-    def _miss(self, method: str, name: str | None, bare: Any, used: bool) -> Miss:
+    def _miss(self, live: Live) -> Miss:
         best: tuple[int, bool, Cue, list[Difference]] | None = None
-        near = [cue for cue in self._cues if cue.method == method]
-        near.sort(key=lambda cue: (cue.name != name, cue.key not in self.left, cue.seq))
+        used = live.key in self._spent
+        near = [cue for cue in self._cues if cue.method == live.method]
+        near.sort(key=lambda cue: (cue.name != live.name, cue.key in self.used, cue.seq))
         for cue in near[:MAX_COMPARED]:
-            found = differences(self._bare(method, cue.name, cue.params), bare, self.secrets.trial())
-            rank = len(found) + (1000 if cue.name != name else 0)
-            if best is None or (rank, cue.key not in self.left) < best[:2]:
-                best = (rank, cue.key not in self.left, cue, found)
+            bare = self._bare(live.method, cue.name, cue.params)
+            found = differences(bare, live.bare, self.secrets.trial())
+            rank = len(found) + (1000 if cue.name != live.name else 0)
+            if best is None or (rank, cue.key in self.used) < best[:2]:
+                best = (rank, cue.key in self.used, cue, found)
         if best is None:
             return Miss(None, [], used)
         return Miss(best[2], best[3], used or (not best[3] and best[1]))
 
-    def _key_of(self, cue: Cue) -> str:
-        return self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
+    def _prepare(self, cue: Cue) -> tuple[str, bool]:
+        """What a recorded request is found by, and whether it has placeholders that hide something."""
+        key = self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
+        hides = self._mode in ("exact", "strict") and cue.method not in BY_METHOD
+        return key, hides and "<redacted:" in key
 
     def _key(self, method: str, name: str | None, bare: Any) -> str:
         if self._mode == "method" or method in BY_METHOD:
@@ -225,6 +272,34 @@ class Matcher:
             if (not rule.method or rule.method == method) and (not rule.name or rule.name == name):
                 params = _without(params, rule.pointer)
         return params
+
+
+def _push(table: dict[str, Cue | deque[Cue]], key: str, cue: Cue) -> None:
+    """Add one under a key; nearly always it is the only one."""
+    there = table.setdefault(key, cue)
+    if isinstance(there, deque):
+        there.append(cue)
+    elif there is not cue:
+        table[key] = deque((there, cue))
+
+
+def _pop(table: dict[str, Cue | deque[Cue]], key: str) -> Cue | None:
+    """Take the first one under a key."""
+    there = table.pop(key, None)
+    if not isinstance(there, deque):
+        return there
+    cue = there.popleft()
+    if there:
+        table[key] = there
+    return cue
+
+
+def _remove(table: dict[str, Cue | deque[Cue]], key: str, cue: Cue) -> None:
+    there = table.pop(key)
+    if isinstance(there, deque):
+        there.remove(cue)
+        if there:
+            table[key] = there
 
 
 def steady(params: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.core.jsonrpc import dumps
 from workbench.replay.diff import ABSENT, Difference, has_placeholder
@@ -24,6 +24,17 @@ MIN_SECRET = 4
 
 #: Why a live request has no answer.
 USED, NEVER, STOPS = "already used", "never recorded", "never answered"
+
+
+class Unused(NamedTuple):
+    """Recorded requests that nobody asked for: how many, and the first ``MAX_LISTED`` of them."""
+
+    number: int
+    first: list[Cue]
+
+    def value(self) -> dict[str, Any]:
+        listed = [{"seq": cue.seq, "method": cue.method, "name": cue.name} for cue in self.first]
+        return {"unused": listed, "unused_count": self.number}
 
 
 class Report:
@@ -84,28 +95,26 @@ class Report:
         return told
 
     def value(
-        self, unused: list[Cue], *, strict: bool, followed: Iterable[dict[str, Any]] = ()
+        self, unused: Unused, *, strict: bool, followed: Iterable[dict[str, Any]] = ()
     ) -> dict[str, Any]:
         return {
             "recording": self.recording,
             "connection": self.connection,
-            "verdict": "ok" if self.agrees(unused, strict=strict) else "mismatch",
+            "verdict": "ok" if self.agrees(unused.number if strict else 0) else "mismatch",
             "requests": self.requests,
             "answered": self.answered,
             "missed": self.missed,
             "differing_answers": self.differing,
             "misses": self.misses,
-            "unused": [
-                {"seq": cue.seq, "method": cue.method, "name": cue.name} for cue in unused[:MAX_LISTED]
-            ],
-            "unused_count": len(unused),
+            **unused.value(),
             "correlations": list(followed)[:MAX_LISTED],
             "notes": self.notes,
             "ended": self.ended,
         }
 
-    def agrees(self, unused: list[Cue], *, strict: bool) -> bool:
-        return not self.missed and not self.differing and not (strict and unused)
+    def agrees(self, missing: int) -> bool:
+        """``missing`` is how many recorded requests were not asked for that had to be."""
+        return not self.missed and not self.differing and not missing
 
     def _redaction(self) -> Redactor:
         if self._redactor is None:

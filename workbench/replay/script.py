@@ -17,10 +17,11 @@ Part of the light path: standard library and ``core`` only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from workbench.core.exchanges import Answered, Event, Exchange, GaveUp, Opened, Pairing, Told
-from workbench.core.frame import Channel, Direction, Frame, Kind
+from workbench.core.frame import ANSWERS, Channel, Direction, Frame, Kind
 from workbench.core.jsonrpc import Message, id_text
 from workbench.core.peek import peek
 from workbench.replay.carriage import Carriage, Heads
@@ -50,6 +51,10 @@ _WITHOUT_PLACE = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
 
 #: The member of ``_meta`` that says which stateless revision a request is of.
 _MODERN = "io.modelcontextprotocol/protocolVersion"
+_MODERN_BYTES = _MODERN.encode()
+
+#: Requests that have a meaning beyond their answer.
+_NEVER_PLAIN = frozenset(("initialize", "server/discover", LISTEN))
 
 
 def build(
@@ -58,25 +63,30 @@ def build(
     at_once: bool = True,
     head: Heads = lambda _: None,
     lines: bool = True,
+    ending: Callable[[int], Iterable[Frame]] | None = None,
 ) -> Script:
     """The script of one connection's frames, in order. Never raises on what was recorded.
 
-    With ``at_once`` off it reads only as far as it takes to answer ``initialize``. ``head`` gives the
-    heads of the connection's HTTP streams, where there are any. With ``lines`` off it is made for HTTP:
-    bodies keep their line ends, and what only HTTP has a place for is kept.
+    With ``at_once`` off it reads only as far as it takes to answer ``initialize`` and to know the era; see
+    ``Script.more``. ``head`` gives the heads of the connection's HTTP streams, where there are any. With
+    ``lines`` off it is made for HTTP: bodies keep their line ends, and what only HTTP has a place for is
+    kept. ``ending`` gives the process frames from a seq on, so that the exit status can be known without
+    reading everything.
     """
-    builder = _Builder(head, lines=lines)
-    rest = proper(frames, lines=lines)
-    if not at_once and builder.take_handshake(rest):
-        builder.script.more = lambda: builder.take_all(rest)
-    else:
-        builder.take_all(rest)
-    return builder.script
+    builder = _Builder(proper(frames, lines=lines), head, lines=lines)
+    if ending is not None:
+        builder.script.look_ahead = partial(builder.look_ahead, ending)
+    script = builder.script
+    while script.more is not None and (at_once or not builder.era_is_known):
+        script.more()
+    return script
 
 
 class _Builder:
-    def __init__(self, head: Heads, *, lines: bool) -> None:
+    def __init__(self, frames: Iterator[Frame], head: Heads, *, lines: bool) -> None:
         self.script = Script()
+        self.script.more = self._read_on
+        self._frames = frames
         self._lines = lines
         self._pairing = Pairing(keep_related=False)
         self._carriage = Carriage(head, self._pairing)
@@ -90,24 +100,57 @@ class _Builder:
         self._held: Frame | None = None
         self._asked_what = False
 
-    def take_handshake(self, frames: Iterator[Frame]) -> bool:
-        """Take frames up to the client's first message after ``initialize`` has been answered; False
-        if the recording does not begin so, or ends before."""
-        for frame in frames:
-            if frame.direction is Direction.TO_SERVER and self.script.requests:
-                self._held = frame
-                return self.script.revision is not None
-            self.take(frame)
-        return False
+    @property
+    def era_is_known(self) -> bool:
+        """Whether a request has been read that tells it."""
+        return any(cue.method != "server/discover" for cue in self.script.requests)
 
-    def take_all(self, frames: Iterator[Frame]) -> None:
-        if self._held is not None:
-            self.take(self._held)
-        for frame in frames:
-            self.take(frame)
+    def _read_on(self) -> None:
+        """Read to the next client message before which nothing was under way, or to the end."""
+        self.script.more = None  # where reading fails, nothing more can be read
+        frames = self._frames
+        frame, self._held = self._held or next(frames, None), None
+        begun = False
+        while frame is not None:
+            if frame.direction is Direction.TO_SERVER and self._pairing.quiet:
+                if begun:
+                    self._held = frame
+                    self.script.more = self._read_on
+                    return
+                begun = True
+                if self._may_be_plain(frame):
+                    answer = next(frames, None)
+                    if answer is not None and _answers_plainly(frame, answer):
+                        self.script.requests.append(self._hanger.plain(frame, answer))
+                        frame = next(frames, None)
+                    else:
+                        self._take(frame)
+                        frame = answer
+                    continue
+            self._take(frame)
+            frame = next(frames, None)
         self._finish()
 
-    def take(self, frame: Frame) -> None:
+    def look_ahead(self, ending: Callable[[int], Iterable[Frame]]) -> int:
+        """The exit status at the end, from what has been read and the process frames to come."""
+        script = Script()
+        ends = self._ends.going_on(script)
+        if self._held is not None:
+            for frame in ending(self._held.seq):
+                ends.take(frame)
+        return script.code
+
+    def _may_be_plain(self, frame: Frame) -> bool:
+        return (
+            frame.kind is Kind.REQUEST
+            and frame.channel is Channel.STDIO
+            and frame.method is not None
+            and frame.method not in _NEVER_PLAIN
+            and frame.id not in (None, "null")
+            and (self.script.modern or _MODERN_BYTES not in frame.body)
+        )
+
+    def _take(self, frame: Frame) -> None:
         self._carriage.came(frame)
         self._hanger.now = frame.mono_ns
         if frame.channel is Channel.PROCESS:
@@ -334,6 +377,17 @@ class _Builder:
             # is a cancelled request.
             if cue.method != LISTEN and not self._carriage.closed_by_client(exchange):
                 cue.pieces.append(Piece(0, cue.seq, STOP, method=cue.method))
+
+
+def _answers_plainly(asked: Frame, answer: Frame) -> bool:
+    """Whether the frame after a request is its answer and nothing else: no task, which would go on."""
+    return (
+        answer.kind in ANSWERS
+        and answer.direction is Direction.TO_CLIENT
+        and answer.channel is Channel.STDIO
+        and answer.id == asked.id
+        and b'"task"' not in answer.body
+    )
 
 
 def _named(message: Message) -> str | None:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Set
+from itertools import islice
 from typing import Any, NamedTuple
 
 from workbench.core import jsonrpc
@@ -31,7 +32,7 @@ from workbench.replay.discovered import discovered
 from workbench.replay.matching import Ignore, Matcher, Miss, Prepared, steady
 from workbench.replay.playing import MISS, Asked, Clock, Player, Run
 from workbench.replay.reading import params_of, read
-from workbench.replay.report import Report, sentence
+from workbench.replay.report import MAX_LISTED, Report, Unused, sentence
 
 __all__ = ["MISS", "Action", "Eof", "Exit", "MockServer", "Options", "Send", "Stderr"]
 
@@ -39,9 +40,6 @@ METHOD_NOT_FOUND = -32601
 
 #: The stateless era's error for a revision a server does not speak (2026-07-28, "Versioning").
 UNSUPPORTED_REVISION = -32022
-
-#: Recorded requests that a client may leave out without a word.
-OPTIONAL = frozenset(("ping", "server/discover"))
 
 
 class Options(NamedTuple):
@@ -112,8 +110,8 @@ class MockServer:
         )
         self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
-        self._known = 0
-        self._whole = False
+        #: How many of the script's requests, notifications and notes have been taken in.
+        self._known = self._heard = self._noted = 0
         self._learn()
 
     def start(self) -> list[Action]:
@@ -130,8 +128,6 @@ class MockServer:
         for message in decoded.messages:
             if self._player.over:
                 break
-            if not (message.kind is Kind.REQUEST and message.method == "initialize"):
-                self.read_all()
             if message.kind is Kind.REQUEST:
                 actions += self._on_request(message)
             elif message.kind is Kind.NOTIFICATION:
@@ -167,27 +163,29 @@ class MockServer:
         """Stop waiting for what may never come."""
         return self._joined(self._player.release())
 
-    def closed(self) -> int:
-        """The client has gone; returns the exit status the recorded server ended with."""
-        self.read_all()
+    def closed(self) -> None:
+        """The client has gone."""
         self._player.close()
         self.report.ended = self.report.ended or "the client closed the connection"
-        return self._script.code
+
+    def status(self) -> int:
+        """The exit status the recorded server ended with after its client had gone."""
+        return self._script.status()
 
     def read_all(self) -> None:
         """Read what has been left of the script, which others may play too."""
         self._script.complete()
-        if not self._whole:
-            self._learn()
+        self._learn()
 
-    def unused(self) -> list[Cue]:
+    def unused(self) -> Unused:
         """Recorded requests that were not asked for; what a client may leave out is not counted."""
-        return [cue for cue in self.remaining.values() if cue.method not in OPTIONAL]
+        self.read_all()
+        return Unused(self._matcher.waiting, list(islice(self._matcher.unused(), MAX_LISTED)))
 
     @property
-    def remaining(self) -> Mapping[int, Cue]:
-        """Recorded requests that were not asked for, by key."""
-        return self._matcher.left
+    def used(self) -> Set[int]:
+        """The keys of the recorded requests that were asked for."""
+        return self._matcher.used
 
     @property
     def followed(self) -> list[dict[str, Any]]:
@@ -198,19 +196,34 @@ class MockServer:
         return self.report.value(self.unused(), strict=self._options.strict, followed=self.followed)
 
     def agrees(self) -> bool:
-        return self.report.agrees(self.unused(), strict=self._options.strict)
+        if self._options.strict:
+            self.read_all()
+        return self.report.agrees(self._matcher.waiting if self._options.strict else 0)
 
     def _learn(self) -> None:
-        """Take in the cues that have been read since the last time."""
-        self._whole = self._script.more is None
-        for cue in self._script.requests[self._known :]:
-            self._matcher.add(cue)
-        self._known = len(self._script.requests)
-        self._notifications.clear()
-        for cue in self._script.notifications:
+        """Take in what has been read of the script since the last time."""
+        script = self._script
+        for at in range(self._known, len(script.requests)):
+            self._matcher.add(script.requests[at])
+        self._known = len(script.requests)
+        for at in range(self._heard, len(script.notifications)):
+            cue = script.notifications[at]
             self._notifications.setdefault(cue.method, deque()).append(cue)
-        for text in self._script.notes:
+        self._heard = len(script.notifications)
+        for text in script.notes[self._noted :]:
             self.report.note(text)
+        self._noted = len(script.notes)
+
+    def _read_on(self) -> bool:
+        """Have more of the recording at hand, which other clients of it may have read already; False
+        where there is no more."""
+        script = self._script
+        if self._known == len(script.requests) and self._heard == len(script.notifications):
+            if script.more is None:
+                return False
+            script.more()
+        self._learn()
+        return True
 
     # The live client's messages
 
@@ -218,12 +231,17 @@ class MockServer:
         method, id = message.method or "", message.id or "null"
         params = params_of(message)
         self.report.requests += 1
-        found = self._matcher.match(method, params)
+        live = self._matcher.live(method, params)
+        found = self._matcher.next(live)
+        while found is None and self._read_on():
+            found = self._matcher.next(live)
+        alike = found is not None and self._matcher.compares_all and method not in INPUT_METHODS
+        found = found or self._matcher.left(live)
         if isinstance(found, Miss) or (method == "ping" and found.answer is None):
             return self._missed(method, id, params, found)
         if method == "initialize":
             self._compare_versions(params)
-        elif params != found.params:
+        elif not alike and params != found.params:
             self._correlations.learn(found.seq, steady(found.params), steady(params))
             self._compare_inputs(found, params)
         self.report.answered += 1
@@ -263,8 +281,10 @@ class MockServer:
         if method == "notifications/cancelled":
             identity = peek(message, "params", "requestId")
             return [] if identity is None else self._player.cancel(jsonrpc.id_text(identity))
-        cues = self._notifications.get(method)
-        return self._player.begin(Run(cues.popleft())) if cues else []
+        while not (cues := self._notifications.get(method)):
+            if not self._read_on():
+                return []
+        return self._player.begin(Run(cues.popleft()))
 
     def _on_answer(self, message: Message) -> list[Action]:
         asked = self._player.answer(message.id or "")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.core.frame import Frame, Stream
+from workbench.core.frame import Channel, Frame, Stream
 from workbench.errors import UsageError
 from workbench.store.library import Selection, resolve
 
@@ -37,7 +38,8 @@ class Chosen:
     """A connection and its frames. Use it as a context, in which ``frames`` may be walked once.
 
     ``target`` is what it was made to, ``revision`` what was agreed on, empty where that is not known;
-    ``stream`` gives the head of an HTTP stream by its number, ``rules`` what is kept with its session.
+    ``stream`` gives the head of an HTTP stream by its number, ``rules`` what is kept with its session,
+    ``process`` the frames that tell of its server's process, from a seq on.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Chosen:
         frames: Iterator[Frame],
         stream: Callable[[int], Stream | None],
         rules: Callable[[], list[tuple[str, str]]],
+        process: Callable[[int], Iterator[Frame]],
         close: Callable[[], None] = lambda: None,
     ) -> None:
         self.path = path
@@ -57,6 +60,7 @@ class Chosen:
         self.revision = named.revision
         self.stream = stream
         self.rules = rules
+        self.process = process
         self._frames = frames
         self._close = close
 
@@ -107,7 +111,12 @@ def _from_text(path: str, named: Named, text: Outline) -> Chosen:
     session = named.session
     frames = text.frames(session, named.number)
     return Chosen(
-        path, named, frames, lambda number: text.stream(session, number), lambda: text.rules(session)
+        path,
+        named,
+        frames,
+        lambda number: text.stream(session, number),
+        lambda: text.rules(session),
+        partial(text.process, session, named.number),
     )
 
 
@@ -140,7 +149,15 @@ def _from_database(selection: Selection, pick: _Picks) -> list[Chosen]:
         reader.close()
         raise
     return [
-        Chosen(selection.path, each, _pieces(reader, each.number), reader.stream, reader.rules, reader.close)
+        Chosen(
+            selection.path,
+            each,
+            _pieces(reader, each.number),
+            reader.stream,
+            reader.rules,
+            partial(_process, reader, each.number),
+            reader.close,
+        )
         for each in named
     ]
 
@@ -162,6 +179,10 @@ def _named(reader: Reader) -> list[Named]:
 def _pieces(reader: Reader, number: int) -> Iterator[Frame]:
     yield from reader.frames(connection=number, last=FIRST)
     yield from reader.frames(connection=number, first=FIRST + 1)
+
+
+def _process(reader: Reader, number: int, first: int) -> Iterator[Frame]:
+    return reader.frames(connection=number, channel=Channel.PROCESS, first=first)
 
 
 def _pick(selection: Selection, known: list[Named]) -> list[Named]:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from workbench.core.frame import Frame, Kind, Row, Stream
+from workbench.core.frame import Channel, Frame, Kind, Row, Stream
 from workbench.errors import RecordingError
 from workbench.store.about import ConnectionRow, SessionRow
 from workbench.store.opening import open_recording
@@ -169,11 +169,17 @@ class Reader:
         return self.frame(seq).body
 
     def frames(
-        self, *, connection: int | None = None, first: int = 1, last: int | None = None
+        self,
+        *,
+        connection: int | None = None,
+        channel: Channel | None = None,
+        first: int = 1,
+        last: int | None = None,
     ) -> Iterator[Frame]:
         """Walk through frames in order, in pieces, so that a recording of any size can be walked."""
         key, end = self._keys(first, last)
         only = "" if connection is None else f" AND connection={int(connection)}"
+        only += "" if channel is None else f" AND channel={int(channel)}"
         while key <= end:
             upto = min(key + CHUNK - 1, end)
             sql = f"{FRAME} WHERE key BETWEEN ? AND ?{only} ORDER BY key"

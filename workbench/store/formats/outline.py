@@ -58,6 +58,14 @@ class Outline:
         for line in self._frames.get((session, connection), ()):
             yield self._read(line, _frame, "frame")
 
+    def process(self, session: int, connection: int, first: int) -> Iterator[Frame]:
+        """The frames that tell of a connection's process, from a seq on."""
+        for line in self._frames.get((session, connection), ()):
+            if b'"process"' in line.text:
+                frame = self._read(line, _frame, "frame")
+                if frame.seq >= first and frame.channel is Channel.PROCESS:
+                    yield frame
+
     def stream(self, session: int, number: int) -> Stream | None:
         """An HTTP stream by its number; raises ``RecordingError`` where it cannot be read."""
         line = self._streams.get((session, number))
