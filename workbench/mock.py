@@ -106,21 +106,30 @@ def cast_of(
     at_once: bool,
     lines: bool,
     again: Callable[[], Sequence[Chosen]] | None = None,
+    stays_open: bool = False,
 ) -> Cast:
-    """The recorded connections of one server as a cast, to be played within the context of the first.
-    See ``build`` for ``at_once`` and ``lines``. ``again`` chooses the same once more: over HTTP whoever
-    uses the place without a name gets all of the stateless era."""
+    """The recorded connections of one server as a cast. See ``build`` for ``at_once`` and ``lines``.
+    ``again`` chooses the same once more: over HTTP whoever uses the place without a name gets all of the
+    stateless era. It is played within the context of the first of the ``chosen`` if that ``stays_open``;
+    else its scripts must be completed within it."""
     options = options.keeping(kept_ignores(chosen[0].rules()))
-    parts = [_part(each, at_once, lines) for each in chosen]
+    parts = [_part(each, at_once, lines, stays_open) for each in chosen]
     pooled = None
     if again is not None and len(parts) > 1:
         pooled = Part("all", REVISIONS[-1], partial(_pool, again, parts))
     return Cast(chosen[0].path, parts, options, monotonic, pooled)
 
 
-def _part(chosen: Chosen, at_once: bool, lines: bool) -> Part:
+def _part(chosen: Chosen, at_once: bool, lines: bool, stays_open: bool) -> Part:
     def script() -> Script:
-        return build(chosen.frames(), at_once=at_once, head=chosen.stream, lines=lines, ending=chosen.process)
+        return build(
+            chosen.frames(),
+            at_once=at_once,
+            head=chosen.stream,
+            lines=lines,
+            ending=chosen.process,
+            fetch=chosen.body if stays_open else None,
+        )
 
     return Part(chosen.name, chosen.revision, script)
 

@@ -36,7 +36,9 @@ def listen(arguments: Arguments) -> int:
     chosen = choose_all(arguments.file)
     with chosen[0]:
         again = partial(choose_all, arguments.file)
-        cast = cast_of(chosen, arguments.options, at_once=arguments.reports, lines=False, again=again)
+        cast = cast_of(
+            chosen, arguments.options, at_once=arguments.reports, lines=False, again=again, stays_open=True
+        )
         which = arguments.values.get("--connections", "each")
         if which != "each":
             cast.fix(which.removeprefix("fixed:"))

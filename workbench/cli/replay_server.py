@@ -38,7 +38,13 @@ def main(argv: list[str]) -> int:
     options = arguments.options
     with choose(arguments.file) as chosen:
         # A report is complete from the first answer on, so all of the recording is read before it.
-        script = build(chosen.frames(), at_once=arguments.reports, head=chosen.stream, ending=chosen.process)
+        script = build(
+            chosen.frames(),
+            at_once=arguments.reports,
+            head=chosen.stream,
+            ending=chosen.process,
+            fetch=chosen.body,
+        )
         options = options.keeping(kept_ignores(chosen.rules()))
         server = MockServer(script, Report(chosen.path, chosen.name), options, clock=time.monotonic)
         values = arguments.values

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.frame import Ending
-from workbench.core.jsonrpc import Message, id_text
+from workbench.core.jsonrpc import Message, id_text, loads
 from workbench.core.methods import LIST_METHODS
 from workbench.core.peek import peek
 from workbench.replay.reading import params_of, read
@@ -28,6 +28,10 @@ OWN = 0
 
 #: The wait for a cancel of the request a piece hangs on; all other waits are keys of questions.
 CANCEL = 0
+
+
+#: Gives the body of a frame by its seq. Raises ``RecordingError`` if it cannot.
+Fetch = Callable[[int], bytes]
 
 
 class Piece(NamedTuple):
@@ -93,35 +97,87 @@ class Cue:
         self.after: int | None = None
         self.pieces: list[Piece] = []
 
+    def hang(self, piece: Piece) -> None:
+        """Hang one more on it."""
+        self.pieces.append(piece)
+
     def __repr__(self) -> str:
         return f"<Cue #{self.seq} {self.method}>"
 
 
+class Reply(NamedTuple):
+    """The answer to a ``Plain`` request. ``body`` is ``None`` where it is left in the recording, because it
+    is large; the rest is as in ``Piece``."""
+
+    seq: int
+    body: bytes | None
+    id: str
+    ending: Ending
+    gap: int
+
+
 class Plain(Cue):
-    """A request that was alone on the wire until it was answered. What it held is read from its ``body``
-    when it is asked for, because most of a long recording is made of these."""
+    """A request that was alone on the wire until it was answered.
 
-    __slots__ = ("body",)
+    A long recording is made of these, so they are kept small: what a request held is read from its ``body``
+    when it is asked for, and its one piece is made then. ``rest`` is what came later and hangs on it all
+    the same. ``fetch`` gives the body of a frame by its seq.
+    """
 
-    def __init__(self, key: int, seq: int, method: str, name: str | None, body: bytes) -> None:
+    __slots__ = ("body", "fetch", "reply", "rest")
+
+    def __init__(
+        self,
+        key: int,
+        seq: int,
+        method: str,
+        name: str | None,
+        body: bytes,
+        reply: Reply,
+        fetch: Fetch | None,
+    ) -> None:
         self.key = key
         self.seq = seq
         self.method = method
         self.request = True
         self.name = name
-        self.body = body
+        self.answer = reply.seq
         self.after = None
+        self.body = body
+        self.reply = reply
+        self.rest: tuple[Piece, ...] = ()
+        self.fetch = fetch
 
     @property
     def params(self) -> Any:
-        message = self._message()
-        return None if message is None else params_of(message)
+        try:
+            return loads(self.body)["params"]
+        except (ValueError, RecursionError, TypeError, LookupError):
+            message = self._message()
+            return None if message is None else params_of(message)
 
     @property
     def token(self) -> str | None:  # type: ignore[override]
         message = self._message()
         found = None if message is None else peek(message, "params", "_meta", "progressToken")
         return None if found is None else id_text(found)
+
+    @property
+    def pieces(self) -> list[Piece]:  # type: ignore[override]
+        seq, _, id, ending, gap = self.reply
+        answer = Piece(self.key + 1, seq, ANSWER, self.answer_body(), id, self.method, ending, gap=gap)
+        return [answer, *self.rest]
+
+    def hang(self, piece: Piece) -> None:
+        self.rest = (*self.rest, piece)
+
+    def answer_body(self) -> bytes:
+        """The body of the answer. Raises ``RecordingError`` if it cannot be read any more."""
+        body = self.reply.body
+        if body is None:
+            assert self.fetch is not None
+            body = self.fetch(self.reply.seq)
+        return body
 
     def _message(self) -> Message | None:
         messages = read(self.body).messages
@@ -180,7 +236,8 @@ class Script:
         return min(found, default=None)
 
     def listings(self) -> Iterator[tuple[str, bytes]]:
-        """The recorded results of listings: method and JSON text."""
+        """The recorded results of listings, of the whole recording: method and JSON text."""
+        self.complete()
         for piece in self.pieces():
             if piece.what == ANSWER and piece.method in LIST_METHODS:
                 span = member(piece.body, "result")

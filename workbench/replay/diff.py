@@ -133,12 +133,17 @@ def same(left: Any, right: Any) -> bool:
 
 def canonical(value: Any) -> str:
     """A text that is equal for values that are equal in the sense of ``differences``."""
-    if not any(isinstance(leaf, float) for leaf in leaves(value)):
-        try:
-            return json.dumps(value, sort_keys=True, separators=(",", ":"))
-        except RecursionError:
-            pass
-    return "".join(_canonical(value))
+    try:
+        text = _WRITER.encode(value)
+    except RecursionError:
+        return "".join(_canonical(value))
+    # Only a number with a fraction or an exponent is written in several ways. What looks like one may
+    # stand in a string, but looking at every value costs more than all the rest.
+    return "".join(_canonical(value)) if _FRACTION.search(text) else text
+
+
+_WRITER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
+_FRACTION = re.compile(r"\d[.e]|NaN|Infinity")
 
 
 class _Mark(str):

@@ -7,13 +7,17 @@ the answers and the cancel that have come by now.
 from __future__ import annotations
 
 from workbench.core.frame import Frame
-from workbench.replay.cues import ANSWER, OWN, Cue, Piece, Plain, Script
+from workbench.replay.cues import OWN, Cue, Fetch, Piece, Plain, Reply, Script
+
+#: Larger answers are left in the recording until they are needed (bytes), where that is possible.
+KEPT_BYTES = 4096
 
 
 class Hanger:
-    """Makes the cues and pieces of a script and hangs one on the other."""
+    """Makes the cues and pieces of a script and hangs one on the other. See ``Plain`` for ``fetch``."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, fetch: Fetch | None = None) -> None:
+        self._fetch = fetch
         #: When the frame came that is looked at now (monotonic nanoseconds).
         self.now = 0
         self._key = 0
@@ -39,11 +43,10 @@ class Hanger:
             self._at.pop(self._last.key, None)
         key = self._key + 1
         self._key += 2
-        cue = Plain(key, asked.seq, asked.method or "", asked.name, asked.body)
         gap = max(0, answer.mono_ns - asked.mono_ns)
-        cue.answer = answer.seq
-        piece = Piece(key + 1, answer.seq, ANSWER, answer.body, answer.id, cue.method, answer.ending, gap=gap)
-        cue.pieces = [piece]
+        body = answer.body if self._fetch is None or len(answer.body) <= KEPT_BYTES else None
+        reply = Reply(answer.seq, body, answer.id or "null", answer.ending, gap)
+        cue = Plain(key, asked.seq, asked.method or "", asked.name, asked.body, reply, self._fetch)
         self._last, self._last_wait = cue, None
         self._at[key] = answer.mono_ns
         return cue
@@ -76,5 +79,5 @@ class Hanger:
                 waits.add(self._last_wait)
         piece = piece._replace(gap=max(0, self.now - self._at.get(cue.key, self.now)))
         self._at[cue.key] = self.now
-        cue.pieces.append(piece._replace(waits=frozenset(waits)) if waits else piece)
+        cue.hang(piece._replace(waits=frozenset(waits)) if waits else piece)
         return cue

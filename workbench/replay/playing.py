@@ -29,6 +29,7 @@ from workbench.replay.cues import (
     STOP,
     Cue,
     Piece,
+    Plain,
 )
 from workbench.replay.listeners import LISTEN
 from workbench.replay.report import Report, sentence
@@ -118,6 +119,16 @@ class Player:
         self.over = False
 
     # What comes
+
+    def plain(self, cue: Plain, id: str, stream: int) -> list[Action] | None:
+        """Play what nothing else has to do with: an answer that goes out at once; ``None`` if it must be
+        played as anything else is. ``id`` and ``stream`` as in ``Run``."""
+        if cue.rest or self._in_order or self._pace or self._asked or not (self._own or stream):
+            return None
+        reply = cue.reply
+        body = self._correlations.applied(identity.put_id(cue.answer_body(), reply.id, id))
+        status = 200 if self._own else _status(body, ANSWER, own=False)
+        return [Send(body, reply.ending, reply.seq, 0, 1, stream, status)]
 
     def begin(self, run: Run) -> list[Action]:
         if run.cue.key in self._bound and run.cue.request:
@@ -332,7 +343,7 @@ class Player:
             stream = self._stream(piece, run)
             owner = self._owner(piece, run) or run
             body = self._correlations.applied(self._identified(piece, owner))
-            status = piece.http[0] if piece.http is not None else _status(body, piece, self._own)
+            status = piece.http[0] if piece.http is not None else _status(body, piece.what, own=self._own)
             apart = piece.what == ANSWER and owner.told
             owner.told = owner.told or piece.method == "notifications/progress"
             where = (piece.ending, piece.seq, piece.part, piece.parts, stream)
@@ -420,10 +431,10 @@ class Player:
         return id
 
 
-def _status(body: bytes, piece: Piece, own: bool) -> int:
+def _status(body: bytes, what: str, *, own: bool) -> int:
     """The HTTP status of an answer that was not recorded over HTTP: in the stateless era some errors
     have one of their own ("Streamable HTTP", 2026-07-28)."""
-    if own or piece.what != ANSWER or b'"error"' not in body:
+    if own or what != ANSWER or b'"error"' not in body:
         return 200
     messages = jsonrpc.decode(body).messages
     error = messages[0].value("error") if messages else None

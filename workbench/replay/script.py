@@ -36,6 +36,7 @@ from workbench.replay.cues import (
     STOP,
     TOLD,
     Cue,
+    Fetch,
     Piece,
     Script,
 )
@@ -64,6 +65,7 @@ def build(
     head: Heads = lambda _: None,
     lines: bool = True,
     ending: Callable[[int], Iterable[Frame]] | None = None,
+    fetch: Fetch | None = None,
 ) -> Script:
     """The script of one connection's frames, in order. Never raises on what was recorded.
 
@@ -71,9 +73,9 @@ def build(
     ``Script.more``. ``head`` gives the heads of the connection's HTTP streams, where there are any. With
     ``lines`` off it is made for HTTP: bodies keep their line ends, and what only HTTP has a place for is
     kept. ``ending`` gives the process frames from a seq on, so that the exit status can be known without
-    reading everything.
+    reading everything; ``fetch`` gives a body again, so that large ones need not be kept.
     """
-    builder = _Builder(proper(frames, lines=lines), head, lines=lines)
+    builder = _Builder(proper(frames, lines=lines), head, fetch, lines=lines)
     if ending is not None:
         builder.script.look_ahead = partial(builder.look_ahead, ending)
     script = builder.script
@@ -83,7 +85,7 @@ def build(
 
 
 class _Builder:
-    def __init__(self, frames: Iterator[Frame], head: Heads, *, lines: bool) -> None:
+    def __init__(self, frames: Iterator[Frame], head: Heads, fetch: Fetch | None, *, lines: bool) -> None:
         self.script = Script()
         self.script.more = self._read_on
         self._frames = frames
@@ -91,7 +93,7 @@ class _Builder:
         self._pairing = Pairing(keep_related=False)
         self._carriage = Carriage(head, self._pairing)
         self._listeners = Listeners()
-        self._hanger = Hanger(self.script)
+        self._hanger = Hanger(self.script, fetch)
         self._cues: dict[tuple[int, int], Cue] = {}
         #: What each question hangs on, and its key.
         self._questions: dict[tuple[int, int], tuple[list[Cue], int]] = {}
@@ -376,7 +378,7 @@ class _Builder:
             # A subscription is open for as long as somebody listens; a stream that the client closed
             # is a cancelled request.
             if cue.method != LISTEN and not self._carriage.closed_by_client(exchange):
-                cue.pieces.append(Piece(0, cue.seq, STOP, method=cue.method))
+                cue.hang(Piece(0, cue.seq, STOP, method=cue.method))
 
 
 def _answers_plainly(asked: Frame, answer: Frame) -> bool:

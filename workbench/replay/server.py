@@ -26,7 +26,7 @@ from workbench.core.peek import peek
 from workbench.errors import UsageError
 from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
 from workbench.replay.correlate import Correlations
-from workbench.replay.cues import Cue, Script
+from workbench.replay.cues import Cue, Plain, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
 from workbench.replay.matching import Ignore, Matcher, Miss, Prepared, steady
@@ -235,7 +235,7 @@ class MockServer:
         found = self._matcher.next(live)
         while found is None and self._read_on():
             found = self._matcher.next(live)
-        alike = found is not None and self._matcher.compares_all and method not in INPUT_METHODS
+        alike = found is not None and self._matcher.compares_all and not _has_inputs(params)
         found = found or self._matcher.left(live)
         if isinstance(found, Miss) or (method == "ping" and found.answer is None):
             return self._missed(method, id, params, found)
@@ -245,6 +245,10 @@ class MockServer:
             self._correlations.learn(found.seq, steady(found.params), steady(params))
             self._compare_inputs(found, params)
         self.report.answered += 1
+        if isinstance(found, Plain):
+            actions = self._player.plain(found, id, self._stream)
+            if actions is not None:
+                return actions
         token = peek(message, "params", "_meta", "progressToken")
         text = None if token is None else jsonrpc.id_text(token)
         return self._player.begin(Run(found, id, text, self._stream))
@@ -312,7 +316,7 @@ class MockServer:
     def _compare_inputs(self, found: Cue, params: Any) -> None:
         """Hold what the client answers to a result that asked against what it answered then."""
         recorded, live = (
-            each.get("inputResponses") if isinstance(each, dict) else None for each in (found.params, params)
+            each["inputResponses"] if _has_inputs(each) else None for each in (found.params, params)
         )
         if self._options.on_answer == "ignore" or found.method not in INPUT_METHODS or recorded == live:
             return
@@ -364,3 +368,8 @@ class MockServer:
         first, *between = self._script.batches[seq]
         bodies = [part.body for part in sorted(parts, key=lambda send: send.part)]
         return first + b"".join(part for pair in zip(bodies, between, strict=True) for part in pair)
+
+
+def _has_inputs(params: Any) -> bool:
+    """Whether a request brings what the client answers to a result that asked."""
+    return isinstance(params, dict) and "inputResponses" in params

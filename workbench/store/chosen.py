@@ -39,7 +39,8 @@ class Chosen:
 
     ``target`` is what it was made to, ``revision`` what was agreed on, empty where that is not known;
     ``stream`` gives the head of an HTTP stream by its number, ``rules`` what is kept with its session,
-    ``process`` the frames that tell of its server's process, from a seq on.
+    ``process`` the frames that tell of its server's process, from a seq on; ``body`` reads the body of a
+    frame again, where that is quick.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Chosen:
         stream: Callable[[int], Stream | None],
         rules: Callable[[], list[tuple[str, str]]],
         process: Callable[[int], Iterator[Frame]],
+        body: Callable[[int], bytes] | None = None,
         close: Callable[[], None] = lambda: None,
     ) -> None:
         self.path = path
@@ -61,6 +63,7 @@ class Chosen:
         self.stream = stream
         self.rules = rules
         self.process = process
+        self.body = body
         self._frames = frames
         self._close = close
 
@@ -156,6 +159,7 @@ def _from_database(selection: Selection, pick: _Picks) -> list[Chosen]:
             reader.stream,
             reader.rules,
             partial(_process, reader, each.number),
+            reader.body,
             reader.close,
         )
         for each in named
