@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from workbench.core.frame import Channel, Direction, Ending, Frame
-from workbench.core.jsonrpc import decode
+from workbench.core.frame import Channel, Direction, Ending, Frame, Kind
+from workbench.core.jsonrpc import Message, decode
+from workbench.core.methods import name_of
 from workbench.replay.report import Report
 from workbench.replay.script import build
 from workbench.replay.server import Eof, Exit, MockServer, Options, Send, Stderr
@@ -49,6 +50,13 @@ class Tape:
     def _add(self, direction: Direction, channel: Channel, body: Any) -> Tape:
         data = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         seq = len(self.frames) + 1
+        decoded = decode(data)
+        # As a recorder knows it.
+        alone = (
+            decoded.messages[0]
+            if len(decoded.messages) == 1 and channel is Channel.STDIO
+            else Message(Kind.INVALID)
+        )
         self.frames.append(
             Frame(
                 seq=seq,
@@ -57,10 +65,13 @@ class Tape:
                 mono_ns=seq,
                 direction=direction,
                 channel=channel,
-                kind=decode(data).kind,
+                kind=decoded.kind,
                 body=data,
                 size=len(data),
                 ending=Ending.LF,
+                method=alone.method,
+                id=alone.id,
+                name=name_of(alone.method, alone.value("params")),
             )
         )
         return self

@@ -124,16 +124,24 @@ def counted(frames: list[Frame], taken: list[int]) -> Iterator[Frame]:
         yield frame
 
 
-def test_initialize_is_answered_before_the_rest_of_a_recording_is_read() -> None:
+def test_a_recording_is_read_no_further_than_its_client_has_come() -> None:
     tape = Tape().s(note("notifications/message", data="early")).hello()
     for number in range(2, 500):
-        tape.c(request(number, "tools/list")).s(result(number, tools=[]))
+        tape.c(request(number, "tools/list", cursor=f"{number}")).s(result(number, tools=[]))
     taken: list[int] = []
     server = MockServer(build(counted(tape.frames, taken), at_once=False), Report("", ""))
     server.start()
     assert len(server.feed(tape.frames[1].body)) == 1
     assert len(taken) <= 4
     server.feed(tape.frames[3].body)
+    assert len(taken) <= 6
+    for at in (4, 6, 8):
+        assert len(server.feed(tape.frames[at].body)) == 1
+        assert len(taken) <= at + 4
+    assert len(server.feed(tape.frames[500].body)) == 1
+    assert 500 < len(taken) <= 504
+    # Whether something was never recorded is known when everything has been read.
+    server.feed(b'{"jsonrpc":"2.0","id":9999,"method":"tools/list","params":{"cursor":"other"}}')
     assert len(taken) == len(tape.frames)
 
 

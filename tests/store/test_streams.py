@@ -18,9 +18,9 @@ from tests.store.test_text import round_trip, text_of
 from workbench.core.frame import Channel, Direction, Kind, Stream, Unit
 from workbench.errors import RecordingError
 from workbench.store.formats.text import import_text
+from workbench.store.heads import MAX_HEAD, MAX_HEADERS, MAX_TEXT
 from workbench.store.reader import Reader
 from workbench.store.recorder import Recorder
-from workbench.store.streams import MAX_HEAD, MAX_HEADERS, MAX_TEXT
 
 POST = Stream(
     1,

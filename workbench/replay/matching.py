@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
 from workbench.errors import UsageError
-from workbench.replay.cues import Cue
+from workbench.replay.cues import Cue, Plain
 from workbench.replay.diff import Difference, Secrets, canonical, differences
+from workbench.replay.identity import renumbered
 
 MODES = ("strict", "exact", "name", "method")
 AFTER = ("last", "error", "cycle")
@@ -75,6 +76,9 @@ class Live(NamedTuple):
     key: str
 
 
+_Table = dict[str, "Cue | deque[Cue]"]
+
+
 class Ignore(NamedTuple):
     """An ignore rule: a pointer into ``params`` (``*`` for one level), for a method and a name or any."""
 
@@ -121,9 +125,13 @@ class Matcher:
         self._after = after
         self._ignores = ignores
         self._cues: list[Cue] = []
+        #: Those that nobody has looked at yet: their keys are worked out when it comes to that.
+        self._fresh: deque[Cue] = deque()
         #: By key: recorded requests that no live one has asked for, and those that one has.
-        self._unused: dict[str, Cue | deque[Cue]] = {}
-        self._spent: dict[str, Cue | deque[Cue]] = {}
+        self._unused: _Table = {}
+        self._spent: _Table = {}
+        #: What has been used since ``_spent`` was needed, and under which key if that is known.
+        self._just_spent: list[tuple[str | None, Cue]] = []
         self._veiled: dict[int, Cue] = {}
         self._next = 0
         self._first_unused = 0
@@ -140,15 +148,27 @@ class Matcher:
         """Add a recorded request; they come in recorded order."""
         self._cues.append(cue)
         self.waiting += cue.method not in OPTIONAL
-        known = self._prepared.get(cue.key) if self._prepared is not None else None
-        if known is None:
-            known = self._prepare(cue)
-            if self._prepared is not None:
-                self._prepared[cue.key] = known
-        key, veiled = known
-        if veiled:
-            self._veiled[cue.key] = cue
-        _push(self._unused, key, cue)
+        self._fresh.append(cue)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are recorded requests that have not been looked at yet."""
+        return bool(self._fresh)
+
+    def verbatim(self, body: bytes) -> tuple[Plain, str] | None:
+        """The next recorded request if a live body is the same to the byte, but for its id, and so the same
+        message, and nothing before it has been left out; with the live id (JSON text)."""
+        if not self._fresh or self._unused or self._mode == "strict":
+            return None
+        cue = self._fresh[0]
+        if not isinstance(cue, Plain):
+            return None
+        id = cue.reply.id if cue.body == body else renumbered(body, cue.body)
+        if id is None:
+            return None
+        self._fresh.popleft()
+        self._take(None, cue)
+        return cue, id
 
     def live(self, method: str, params: Any) -> Live:
         """A live request, to be looked for."""
@@ -161,7 +181,7 @@ class Matcher:
         a later one may be. A miss where the order decides."""
         if self._mode == "strict" and live.method not in BY_METHOD:
             return self._in_order(live)
-        cue = _pop(self._unused, live.key)
+        cue = _pop(self._unused, live.key) or self._first_fresh(live.key)
         return None if cue is None else self._take(live.key, cue)
 
     def left(self, live: Live) -> Cue | Miss:
@@ -170,7 +190,7 @@ class Matcher:
             return self._miss(live)
         cue = self._behind_veil(live)
         if cue is not None:
-            _remove(self._unused, self._prepare(cue)[0], cue)
+            _remove(self._unused, self._prepared_of(cue)[0], cue)
             return self._take(live.key, cue)
         return self._again(live) or self._miss(live)
 
@@ -182,9 +202,34 @@ class Matcher:
         rest = islice(cues, self._first_unused, None)
         return (cue for cue in rest if cue.key not in used and cue.method not in OPTIONAL)
 
-    def _take(self, key: str, cue: Cue) -> Cue:
+    def _first_fresh(self, key: str) -> Cue | None:
+        """The first of those that nobody has looked at with this key; the others are sorted in."""
+        while self._fresh:
+            cue = self._fresh.popleft()
+            own, veiled = self._prepared_of(cue)
+            if own == key:
+                return cue
+            if veiled:
+                self._veiled[cue.key] = cue
+            _push(self._unused, own, cue)
+        return None
+
+    def _prepared_of(self, cue: Cue) -> tuple[str, bool]:
+        if self._prepared is None:
+            return self._prepare(cue)
+        known = self._prepared.get(cue.key)
+        if known is None:
+            known = self._prepared[cue.key] = self._prepare(cue)
+        return known
+
+    def _sort_spent(self) -> None:
+        for key, cue in self._just_spent:
+            _push(self._spent, key or self._prepared_of(cue)[0], cue)
+        self._just_spent.clear()
+
+    def _take(self, key: str | None, cue: Cue) -> Cue:
         """Use a cue up; ``key`` is that of the live request, under which it may be asked for again."""
-        _push(self._spent, key, cue)
+        self._just_spent.append((key, cue))
         self.used.add(cue.key)
         self.waiting -= cue.method not in OPTIONAL
         if self._veiled:
@@ -192,6 +237,7 @@ class Matcher:
         return cue
 
     def _again(self, live: Live) -> Cue | None:
+        self._sort_spent()
         spent = self._spent.get(live.key)
         after = self._after or ("error" if live.method in ONCE else "last")
         if spent is None or after == "error":
@@ -230,6 +276,7 @@ class Matcher:
 
     def _miss(self, live: Live) -> Miss:
         best: tuple[int, bool, Cue, list[Difference]] | None = None
+        self._sort_spent()
         used = live.key in self._spent
         near = [cue for cue in self._cues if cue.method == live.method]
         near.sort(key=lambda cue: (cue.name != live.name, cue.key in self.used, cue.seq))
@@ -274,7 +321,7 @@ class Matcher:
         return params
 
 
-def _push(table: dict[str, Cue | deque[Cue]], key: str, cue: Cue) -> None:
+def _push(table: _Table, key: str, cue: Cue) -> None:
     """Add one under a key; nearly always it is the only one."""
     there = table.setdefault(key, cue)
     if isinstance(there, deque):
@@ -283,7 +330,7 @@ def _push(table: dict[str, Cue | deque[Cue]], key: str, cue: Cue) -> None:
         table[key] = deque((there, cue))
 
 
-def _pop(table: dict[str, Cue | deque[Cue]], key: str) -> Cue | None:
+def _pop(table: _Table, key: str) -> Cue | None:
     """Take the first one under a key."""
     there = table.pop(key, None)
     if not isinstance(there, deque):
@@ -294,7 +341,7 @@ def _pop(table: dict[str, Cue | deque[Cue]], key: str) -> Cue | None:
     return cue
 
 
-def _remove(table: dict[str, Cue | deque[Cue]], key: str, cue: Cue) -> None:
+def _remove(table: _Table, key: str, cue: Cue) -> None:
     there = table.pop(key)
     if isinstance(there, deque):
         there.remove(cue)

@@ -25,8 +25,8 @@ from workbench.core.jsonrpc import dumps
 from workbench.core.redact import Redactor
 from workbench.store.backlog import BACKLOG_BYTES, COMMIT_BYTES, LINGER, Backlog, Finding, Statement
 from workbench.store.files import begin_writing, create_database, end_writing, file_uri
+from workbench.store.heads import Heads
 from workbench.store.rows import RowMaker, plain
-from workbench.store.streams import Heads
 from workbench.store.tickets import Tickets
 from workbench.store.writer import ADD_FINDING, Writer, portions
 
