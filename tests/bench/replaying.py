@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -112,11 +113,11 @@ def write(folder: str, count: int) -> tuple[str, str]:
     return recording, table
 
 
-def message(number: int, which: int) -> bytes:
-    """A call, as a line."""
+def message(number: int, which: int, separators: tuple[str, str] | None = None) -> bytes:
+    """A call, as a line; with ``separators`` not spelled as the recorded client did."""
     params = {"name": "echo", "arguments": {"text": f"call {which}"}}
     asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
-    return json.dumps(asked).encode() + b"\n"
+    return json.dumps(asked, separators=separators).encode() + b"\n"
 
 
 HELLO = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}).encode() + b"\n"
@@ -138,27 +139,31 @@ class Started:
         assert b'"result"' in self._from.readline()
         self.first = (time.perf_counter() - began) * 1e3
 
-    def one_at_a_time(self, first: int) -> float:
+    def one_at_a_time(self, calls: Sequence[int], separators: tuple[str, str] | None = None) -> float:
         """Calls a second."""
+        lines = [message(number + 2, which, separators) for number, which in enumerate(calls)]
         began = time.perf_counter()
-        for number in range(first, first + CALLS):
-            self._to.write(message(number + 2, number))
+        for which, line in zip(calls, lines, strict=True):
+            self._to.write(line)
             self._to.flush()
-            assert b"answer" in self._from.readline()
-        return CALLS / (time.perf_counter() - began)
+            assert b"answer %d" % which in self._from.readline()
+        return len(calls) / (time.perf_counter() - began)
 
-    def pipelined(self, first: int) -> float:
+    def pipelined(self, calls: Sequence[int], separators: tuple[str, str] | None = None) -> float:
         """Calls a second when all are written at once."""
-        lines = b"".join(message(number + 2, number) for number in range(first, first + CALLS))
+        lines = b"".join(message(number + 2, which, separators) for number, which in enumerate(calls))
         began = time.perf_counter()
         self._to.write(lines)
         self._to.flush()
-        for _ in range(CALLS):
-            assert b"answer" in self._from.readline()
-        return CALLS / (time.perf_counter() - began)
+        for which in calls:
+            assert b"answer %d" % which in self._from.readline()
+        return len(calls) / (time.perf_counter() - began)
 
-    def memory(self) -> float:
-        """What it holds (MB)."""
+    def peak(self) -> float:
+        """The most it has held (MB)."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return float(line.split()[1]) * 1024 / 1e6
         return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
 
     def close(self) -> None:
@@ -183,10 +188,10 @@ def replay_stdio() -> Iterator[Figure]:
                 for side, command in sides.items():
                     started = Started(command)
                     # A recorded call answers once, so each way of calling takes calls of its own.
-                    single = started.one_at_a_time(0)
+                    single = started.one_at_a_time(range(CALLS))
                     started.close()
                     again = Started(command)
-                    many = again.pipelined(0)
+                    many = again.pipelined(range(CALLS))
                     again.close()
                     if turn:
                         first.setdefault(f"{side} {count}", []).append(started.first)
@@ -220,6 +225,38 @@ def replay_stdio() -> Iterator[Figure]:
                 "a bare script",
                 least=0.6,
             )
+
+
+def replay_otherwise() -> Iterator[Figure]:
+    """The same where nothing is as the recorded client did it: another spelling, any order."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = f"{folder}/bare.py"
+        Path(script).write_text(SCRIPT, encoding="utf-8")
+        recording, table = write(folder, FEW)
+        large, _ = write(folder, MANY)
+        shuffled = random.Random(1).sample(range(FEW), CALLS)
+        sides = {"ours": [*REPLAY, recording], "bare": [sys.executable, script, table]}
+        rates: dict[str, list[float]] = {}
+        for turn in range(TURNS + 1):
+            for side, command in sides.items():
+                for name, calls in (("in order", range(CALLS)), ("in any order", shuffled)):
+                    started, again = Started(command), Started(command)
+                    found = started.one_at_a_time(calls, (",", ":")), again.pipelined(calls, (",", ":"))
+                    started.close()
+                    again.close()
+                    for how, rate in zip(("one at a time", "pipelined"), found, strict=True):
+                        if turn:
+                            rates.setdefault(f"{side} {name}, {how}", []).append(rate)
+        waits = []
+        for _ in range(3):
+            started = Started([*REPLAY, large])
+            waits.append(1e3 / started.one_at_a_time([MANY - 1]))
+            started.close()
+    for key in [key.removeprefix("ours ") for key in rates if key.startswith("ours ")]:
+        ours, bare = median_of(rates[f"ours {key}"]), median_of(rates[f"bare {key}"])
+        yield Figure(f"calls spelled otherwise, {key}", ours, bare, "/s", "a bare script")
+    wait = median_of(waits)
+    yield Figure(f"the last of {MANY:,} calls asked for first", wait, wait, "ms", "itself")
 
 
 @contextmanager
@@ -344,14 +381,21 @@ def replay_memory() -> Iterator[Figure]:
         recorder.close("closed")
         size = os.path.getsize(path) / 1e6
         started = Started([*REPLAY, path])
-        held = started.memory()
-        for number in range(3):
+        for number in range(1000):
             started._to.write(message(number + 2, number))
             started._to.flush()
-            started._from.readline()
-        held = max(held, started.memory())
+            assert len(started._from.readline()) > (1_000_000 if number else 0)
+        held = started.peak()
         started.close()
-    yield Figure("memory of a replay of 1 GB", held, 60, "MB", "60 MB", most=1, note=f"{size:,.0f} MB file")
+    yield Figure(
+        "memory of a replay of 1 GB, every call of it asked for",
+        held,
+        60,
+        "MB",
+        "60 MB",
+        most=1,
+        note=f"{size:,.0f} MB file",
+    )
 
 
-BENCHES = (replay_stdio, replay_http, replay_memory)
+BENCHES = (replay_stdio, replay_otherwise, replay_http, replay_memory)

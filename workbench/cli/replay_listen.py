@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import anyio
+from anyio.abc import TaskStatus
 
 from workbench.cli.replay_arguments import Arguments
 from workbench.cli.replay_verdict import ReportFiles, tell
@@ -84,12 +85,15 @@ class _Command:
         host = Host(self._cast, checkpoint, self._failed, Pipes().complain)
         with ExitStack() as stack:
             taps = self._taps(stack)
-            async with serve_http(values["--listen"], host.serve, taps, manner, path=path) as serving:
+            async with (
+                serve_http(values["--listen"], host.serve, taps, manner, path=path) as serving,
+                anyio.create_task_group() as group,
+            ):
+                # Who is told where it is may end it at once.
+                await group.start(self._wait_for_signal)
                 self._tell(serving)
-                async with anyio.create_task_group() as group:
-                    group.start_soon(self._wait_for_signal)
-                    await self._over.wait()
-                    group.cancel_scope.cancel()
+                await self._over.wait()
+                group.cancel_scope.cancel()
         if self._trouble is not None:
             raise self._trouble
 
@@ -110,8 +114,9 @@ class _Command:
         sys.stdout.write(f"{serving.address}\n")
         sys.stdout.flush()
 
-    async def _wait_for_signal(self) -> None:
+    async def _wait_for_signal(self, *, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(*_SIGNALS) as signals:
+            task_status.started()
             async for number in signals:
                 self._cast.ended = f"ended by signal {signal.Signals(number).name[3:]}"
                 self._over.set()

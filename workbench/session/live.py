@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from workbench.check.noted import Noted
 from workbench.check.rule import Finding
@@ -90,7 +90,7 @@ class Session:
             async with anyio.create_task_group() as group:
                 session._group = group
                 if threading.current_thread() is threading.main_thread():
-                    group.start_soon(session._heed_signals)
+                    await group.start(session._heed_signals)
                 try:
                     yield session
                 except Exception as error:
@@ -243,8 +243,9 @@ class Session:
         if self.ended_how == "closed":
             self.ended_how = how
 
-    async def _heed_signals(self) -> None:
+    async def _heed_signals(self, *, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as received:
+            task_status.started()
             async for number in received:
                 self._signal = int(number)
                 self._ending(signal.Signals(number).name)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 
 import anyio
+from anyio.abc import TaskStatus
 
 from workbench.config import Target, display, secrets_of
 from workbench.core.frame import Frame, Stream, StreamSink, Unit
@@ -60,15 +61,16 @@ class Verifying:
         try:
             async with anyio.create_task_group() as group:
 
-                async def heed() -> None:
+                async def heed(*, task_status: TaskStatus[None]) -> None:
                     nonlocal received
                     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as signals:
+                        task_status.started()
                         async for number in signals:
                             received = int(number)
                             group.cancel_scope.cancel()
 
                 if threading.current_thread() is threading.main_thread():
-                    group.start_soon(heed)
+                    await group.start(heed)
                 await drive(
                     self.client, self._targets, _Taps(self.whole, self._targets, recorder, self._secrets)
                 )

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 
 from workbench.standin.recording import Recording
 from workbench.standin.scribe import Scribe, complain
@@ -61,16 +62,17 @@ async def _until_ended(work: Work, sink: RingSink) -> tuple[int, int]:
     number = status = 0
     async with anyio.create_task_group() as group:
 
-        async def heed() -> None:
+        async def heed(*, task_status: TaskStatus[None]) -> None:
             nonlocal number, status
             # One that we inherited as ignored (``nohup``, a background job) stays ignored.
             heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
             with anyio.open_signal_receiver(*heeded) as received:
+                task_status.started()
                 async for each in received:
                     number, status = int(each), 128 + each
                     group.cancel_scope.cancel()
 
-        group.start_soon(heed)
+        await group.start(heed)
         status = await work(sink)
         group.cancel_scope.cancel()
     return number, status
