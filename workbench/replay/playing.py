@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 from workbench.core import jsonrpc
 from workbench.replay import identity
@@ -27,15 +26,20 @@ from workbench.replay.cues import (
     QUESTION,
     STDERR,
     STOP,
+    TOLD,
     Cue,
     Piece,
     Plain,
 )
 from workbench.replay.listeners import LISTEN
 from workbench.replay.report import Report, sentence
+from workbench.replay.runs import Asked, Run
 
 #: What goes on no stream.
 _WITHOUT_STREAM = frozenset((STDERR, EOF, END, GONE, CUT))
+
+#: What a server says of one request.
+_OF_A_REQUEST = frozenset(("notifications/progress", "notifications/cancelled"))
 
 #: Errors of the stateless era that come with an HTTP status of their own.
 _STATUSES = {-32601: 404, -32020: 400, -32021: 400, -32022: 400}
@@ -46,39 +50,6 @@ MISS = -32010
 
 #: Gives the time in seconds, from any beginning.
 Clock = Callable[[], float]
-
-
-class Run:
-    """One playing of a cue. ``id`` and ``token`` are the live request's (JSON text) and ``stream`` what
-    brought it, ``came`` is what has come of what its pieces wait for, ``gone`` tells that the client
-    does not wait for it any more, ``told`` that it was sent progress."""
-
-    __slots__ = ("answered", "came", "cue", "due", "gone", "id", "pieces", "since", "stream", "token", "told")
-
-    def __init__(self, cue: Cue, id: str = "", token: str | None = None, stream: int = 0) -> None:
-        self.cue = cue
-        self.id = id
-        self.token = token
-        self.stream = stream
-        self.gone = self.told = False
-        self.pieces = deque(cue.pieces)
-        self.came: set[int] = set()
-        self.answered = False
-        #: When the last thing of it happened, and when its next piece goes out if that waits for its
-        #: time (seconds).
-        self.since = 0.0
-        self.due: float | None = None
-
-    @property
-    def open(self) -> bool:
-        return bool(self.pieces) or (self.cue.request and not self.answered)
-
-
-class Asked(NamedTuple):
-    """A question of the server's that the live client has not answered yet."""
-
-    piece: Piece
-    run: Run
 
 
 class Player:
@@ -177,6 +148,7 @@ class Player:
             return self._go_on()
         # Cancelled where the recorded client did not: nothing more is sent for it.
         run.pieces.clear()
+        run.later.clear()
         self._runs.remove(run)
         self._answered.add(run.cue.key)
         return self._go_on()
@@ -185,12 +157,15 @@ class Player:
     def stuck(self) -> bool:
         """Whether something is held back for a request that may never come."""
         return not self.over and (
-            self._unshared_end is not None or any(self._is_held(run) for run in self._runs)
+            self._unshared_end is not None or any(run.later or self._is_held(run) for run in self._runs)
         )
 
     def release(self) -> list[Action]:
         """The client sends nothing: give up waiting for what may never come."""
         for run in self._runs:
+            if run.later:
+                run.lacking.clear()
+                return self._go_on()
             if self._is_held(run):
                 self._report.note(
                     f"#{run.cue.seq} {run.cue.method} was not answered in recorded order: "
@@ -241,10 +216,21 @@ class Player:
 
     def _advance(self, run: Run, actions: list[Action]) -> bool:
         moved = False
+        if run.later and run.lacking <= self._shared:
+            later, run.later = run.later, []
+            for piece in later:
+                if self._has_place(piece, run):
+                    self._perform(piece, run, actions)
+            moved = True
         while run.pieces and not self.over:
             piece = run.pieces[0]
             if piece.cues and not self._is_due(piece):
                 run.pieces.popleft()
+                if piece.key not in self._shared:
+                    run.lacking.add(piece.key)
+                continue
+            if run.lacking and not self._streams and _may_be_late(piece) and not run.lacking <= self._shared:
+                run.later.append(run.pieces.popleft())
                 continue
             if not self._has_place(piece, run):
                 run.pieces.popleft()
@@ -440,6 +426,11 @@ def _status(body: bytes, what: str, *, own: bool) -> int:
     error = messages[0].value("error") if messages else None
     code = error.get("code") if isinstance(error, dict) else None
     return _STATUSES.get(code, 200) if isinstance(code, int) else 200
+
+
+def _may_be_late(piece: Piece) -> bool:
+    """Whether it says nothing of its request: it belongs to that only because no other was open."""
+    return piece.what == TOLD and not piece.cues and piece.method not in _OF_A_REQUEST
 
 
 def _is_progress(piece: Piece, cue: Cue) -> bool:

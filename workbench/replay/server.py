@@ -30,9 +30,10 @@ from workbench.replay.cues import Cue, Plain, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
 from workbench.replay.matching import Ignore, Matcher, Miss, Prepared, steady
-from workbench.replay.playing import MISS, Asked, Clock, Player, Run
+from workbench.replay.playing import MISS, Clock, Player
 from workbench.replay.reading import params_of, read
 from workbench.replay.report import MAX_LISTED, Report, Unused, sentence
+from workbench.replay.runs import Asked, Run
 
 __all__ = ["MISS", "Action", "Eof", "Exit", "MockServer", "Options", "Send", "Stderr"]
 
