@@ -27,9 +27,10 @@ from workbench.core.methods import REVISIONS
 from workbench.replay.cast import Cast, Part
 from workbench.replay.cues import Script
 from workbench.replay.ends import is_end
+from workbench.replay.faults import parse_fault
 from workbench.replay.matching import kept_ignores, parse_ignore
+from workbench.replay.options import Options, parse_timing
 from workbench.replay.script import build
-from workbench.replay.server import Options, parse_timing
 from workbench.store.chosen import Chosen, choose_all
 
 __all__ = ["Mock", "cast_of"]
@@ -49,6 +50,7 @@ class Mock:
         *,
         match: str = "exact",
         ignore: Sequence[str] = (),
+        fault: Sequence[str] = (),
         after: str = "",
         on_answer: str = "warn",
         order: str = "causal",
@@ -57,7 +59,8 @@ class Mock:
         connection: str = "",
     ) -> None:
         ignores = tuple(map(parse_ignore, ignore))
-        options = Options(match, after, ignores, on_answer, order, strict, parse_timing(timing))
+        faults = tuple(map(parse_fault, fault))
+        options = Options(match, after, ignores, on_answer, order, strict, parse_timing(timing), faults)
         chosen = choose_all(file)
         with chosen[0]:
             self._cast = cast_of(chosen, options, at_once=True, lines=True)

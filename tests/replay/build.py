@@ -8,9 +8,11 @@ from typing import Any
 from workbench.core.frame import Channel, Direction, Ending, Frame, Kind
 from workbench.core.jsonrpc import Message, decode
 from workbench.core.methods import name_of
+from workbench.replay.actions import Eof, Exit, Send, Stderr
+from workbench.replay.options import Options
 from workbench.replay.report import Report
 from workbench.replay.script import build
-from workbench.replay.server import Eof, Exit, MockServer, Options, Send, Stderr
+from workbench.replay.server import MockServer
 
 
 class Tape:

@@ -17,8 +17,8 @@ from tests.servers.targets import ROOT
 from tests.wire.stage import MemorySink
 from workbench.core.frame import Frame, Stream
 from workbench.replay.cast import Cast, Part
+from workbench.replay.options import Options
 from workbench.replay.script import build
-from workbench.replay.server import Options
 from workbench.wire.serving_http import serve_http
 from workbench.wire.serving_mock import Host
 from workbench.wire.serving_site import Manner

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tests.examples import many
 from tests.replay.build import Live, Tape, call, text
+from workbench.replay.actions import Send
 from workbench.replay.selfcheck import selfcheck
-from workbench.replay.server import MISS, Send
+from workbench.replay.server import MISS
 
 odd = st.sampled_from([None, 0, 1, -1, 1.5, "", "1", "é\ud83d", True, [], {}, [1], {"x": 1}, 10**30])
 methods = st.sampled_from(

@@ -21,9 +21,10 @@ from workbench.replay.actions import Action
 from workbench.replay.cues import Plain, Script
 from workbench.replay.identity import ID, put, put_id, renumbered
 from workbench.replay.matching import parse_ignore
+from workbench.replay.options import Options
 from workbench.replay.report import Report
 from workbench.replay.script import build
-from workbench.replay.server import MockServer, Options
+from workbench.replay.server import MockServer
 from workbench.store.chosen import choose
 
 #: Ways of saying the same.

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.examples import many
 from tests.replay.build import Tape, call, note, progress, request, result, text
 from workbench.core.frame import Direction, Frame
+from workbench.replay.actions import Send
 from workbench.replay.report import Report
 from workbench.replay.script import build
 from workbench.replay.selfcheck import selfcheck
-from workbench.replay.server import MockServer, Send
+from workbench.replay.server import MockServer
 
 
 @st.composite

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.replay.build import Live, Tape, call, note, progress, request, result, text
-from workbench.replay.server import MISS, Send
+from workbench.replay.actions import Send
+from workbench.replay.server import MISS
 
 
 def test_initialize_is_answered_whoever_asks_with_the_recorded_version() -> None:

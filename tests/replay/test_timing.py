@@ -16,9 +16,10 @@ from tests.replay.test_mock_http_command import Talk
 from workbench.core.frame import Unit
 from workbench.errors import UsageError
 from workbench.replay.actions import Send
+from workbench.replay.options import Options, parse_timing
 from workbench.replay.report import Report
 from workbench.replay.script import build
-from workbench.replay.server import MockServer, Options, parse_timing
+from workbench.replay.server import MockServer
 from workbench.store.recorder import Recorder
 
 SECOND = 1_000_000_000

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from tests.replay.build import Live, Tape, call, note, request, result, text
+from workbench.replay.actions import Send
+from workbench.replay.options import Options
 from workbench.replay.selfcheck import selfcheck
-from workbench.replay.server import MISS, MockServer, Options, Send
+from workbench.replay.server import MISS, MockServer
 
 
 def bodies(server: MockServer, said: object) -> list[bytes]:
@@ -121,4 +123,5 @@ def test_options_are_named_as_on_the_command_line() -> None:
         "order": "causal",
         "strict": False,
         "timing": 0.0,
+        "faults": (),
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from workbench.errors import UsageError
+from workbench.replay.faults import parse_fault
 from workbench.replay.matching import AFTER, MODES, parse_ignore
-from workbench.replay.server import Options, parse_timing
+from workbench.replay.options import Options, parse_timing
 
 HELP = """\
 Usage: mcp-workbench replay server [OPTIONS] FILE
@@ -28,6 +29,9 @@ Options:
                                      requests in recorded order (causal)
   --timing none|recorded|0.1x        keep the recorded waits, or a part of them
                                      (none)
+  --fault [METHOD[:NAME]=]FAULT[@N]  inject a failure, into each such request or
+                                     the N-th: delay=2s, error=-32603, drop,
+                                     disconnect or garbage; may be repeated
   --strict                           unused recorded requests count too
   --report FILE                      write what happened as JSON
   --junit FILE                       write it as JUnit XML
@@ -63,6 +67,7 @@ _VALUED: dict[str, tuple[str, ...]] = {
     "--on-answer": ("warn", "ignore", "fail"),
     "--order": ("causal", "recorded"),
     "--ignore": (),
+    "--fault": (),
     "--timing": (),
     "--report": (),
     "--junit": (),
@@ -82,7 +87,7 @@ _SWITCHES = ("--strict", "--anywhere", "--no-header-checks")
 _WRITTEN = ("--report", "--junit", "--output")
 
 #: Options that may be repeated.
-_REPEATED = ("--ignore", "--host")
+_REPEATED = ("--ignore", "--fault", "--host")
 
 #: Options that say something only over HTTP.
 _OVER_HTTP = ("--ready-file", "--connections", "--host", "--anywhere", "--no-header-checks")
@@ -160,6 +165,7 @@ class Arguments:
             match=self.values.get("--match", "exact"),
             after=self.values.get("--after", ""),
             ignores=tuple(parse_ignore(text) for text in self.several["--ignore"]),
+            faults=tuple(parse_fault(text) for text in self.several["--fault"]),
             on_answer=self.values.get("--on-answer", "warn"),
             order=self.values.get("--order", "causal"),
             timing=parse_timing(self.values.get("--timing", "none")),

@@ -50,8 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(name, *, strict, match, ignore, after, on_answer, order, timing, connection, transport, "
-        "server): the recording that mcp_command, mcp_url and mcp_streams replay to this test",
+        f"{MARKER}(name, *, strict, match, ignore, fault, after, on_answer, order, timing, connection, "
+        "transport, server): the recording that mcp_command, mcp_url and mcp_streams replay to this test",
     )
 
 

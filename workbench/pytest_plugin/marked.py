@@ -18,7 +18,8 @@ _VALUED = {
     "order": "--order",
     "timing": "--timing",
 }
-_OTHERS = ("strict", "ignore", "connection", "transport", "server")
+_REPEATED = {"ignore": "--ignore", "fault": "--fault"}
+_OTHERS = ("strict", *_REPEATED, "connection", "transport", "server")
 
 #: The forms a recording can have, in the order they are looked for.
 _SUFFIXES = (".jsonl", ".db")
@@ -53,7 +54,7 @@ def marked(item: pytest.Item) -> Marked:
         raise pytest.UsageError(f'{MARKER} takes the name of one recording: {MARKER}("NAME").')
     unknown = sorted(marker.kwargs.keys() - {*_VALUED, *_OTHERS})
     if unknown:
-        known = ", ".join((*_OTHERS[:2], *_VALUED, *_OTHERS[2:]))
+        known = ", ".join((*_OTHERS[:3], *_VALUED, *_OTHERS[3:]))
         raise pytest.UsageError(f"{MARKER} knows no {unknown[0]}; there are {known}.")
     given = marker.kwargs
     transport = given.get("transport", "http")
@@ -72,8 +73,9 @@ def marked(item: pytest.Item) -> Marked:
 
 def _words(given: Any) -> Sequence[str]:
     words = [f"{option}={given[name]}" for name, option in _VALUED.items() if name in given]
-    ignored = given.get("ignore", ())
-    words += [f"--ignore={each}" for each in ([ignored] if isinstance(ignored, str) else ignored)]
+    for name, option in _REPEATED.items():
+        several = given.get(name, ())
+        words += [f"{option}={each}" for each in ([several] if isinstance(several, str) else several)]
     return [*words, "--strict"] if given.get("strict") else words
 
 

@@ -73,7 +73,16 @@ class Exit(NamedTuple):
     seq: int = 0
 
 
-Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone
+class Injected(NamedTuple):
+    """Write down that what follows, or does not follow, is a fault that was asked for, and no server's.
+    ``id`` is that of the request (JSON text)."""
+
+    fault: str
+    method: str
+    id: str
+
+
+Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone | Injected
 
 
 class Connect(NamedTuple):

@@ -18,9 +18,10 @@ from workbench.core.methods import HANDSHAKE_REVISIONS
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Script
 from workbench.replay.matching import OPTIONAL, Prepared
+from workbench.replay.options import Options
 from workbench.replay.playing import Clock
 from workbench.replay.report import MAX_LISTED, Report, Unused
-from workbench.replay.server import MockServer, Options
+from workbench.replay.server import MockServer
 
 
 class Part:
@@ -80,6 +81,7 @@ class Cast:
         self._players: dict[int, Player] = {}
         self._sums = dict.fromkeys(("requests", "answered", "missed", "differing_answers"), 0)
         self._misses: list[dict[str, Any]] = []
+        self._injected: list[dict[str, Any]] = []
         self._followed: list[dict[str, Any]] = []
         self._notes: dict[str, None] = {}
         self._clients: list[dict[str, Any]] = []
@@ -175,6 +177,7 @@ class Cast:
         """The report on all clients, as JSON for ``--report``."""
         sums, notes = dict(self._sums), dict(self._notes)
         clients, followed = [*self._clients], [*self._followed]
+        injected = [*self._injected]
         for player in self._players.values():
             told = _told(player)
             for key in sums:
@@ -182,6 +185,7 @@ class Cast:
             clients.append(told)
             notes.update(dict.fromkeys(player.server.report.notes))
             followed += player.server.followed
+            injected += _injected(player)
         unused = self.unused()
         return {
             "recording": self.recording,
@@ -189,6 +193,7 @@ class Cast:
             "verdict": "ok" if self.agrees() else "mismatch",
             **sums,
             "misses": self.misses(),
+            "faults": injected[:MAX_LISTED],
             **unused.value(),
             "correlations": followed[:MAX_LISTED],
             "notes": list(notes)[:MAX_LISTED],
@@ -205,6 +210,7 @@ class Cast:
         player.part.used = (player.part.used or set()) | player.server.used
         room = MAX_LISTED - len(self._misses)
         self._misses += _named(player)[:room]
+        self._injected += _injected(player)[: MAX_LISTED - len(self._injected)]
         self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]
         if len(self._clients) < MAX_LISTED:
             self._clients.append(told)
@@ -215,6 +221,10 @@ class Cast:
 
 def _named(player: Player) -> list[dict[str, Any]]:
     return [{**miss, "client": player.client} for miss in player.server.report.misses]
+
+
+def _injected(player: Player) -> list[dict[str, Any]]:
+    return [{**fault, "client": player.client} for fault in player.server.report.faults]
 
 
 def _told(player: Player) -> dict[str, Any]:

@@ -98,8 +98,17 @@ class Player:
             return None
         reply = cue.reply
         body = self._correlations.applied(identity.put_id(cue.answer_body(), reply.id, id))
-        status = 200 if self._own else _status(body, ANSWER, own=False)
+        status = 200 if self._own else self.status(body)
         return [Send(body, reply.ending, reply.seq, 0, 1, stream, status)]
+
+    def status(self, body: bytes) -> int:
+        """The HTTP status of an answer that has none of its own."""
+        return _status(body, ANSWER, own=self._own)
+
+    def stop(self, code: int) -> list[Action]:
+        """End here and now with an exit status."""
+        self.over = True
+        return [Exit(code)]
 
     def begin(self, run: Run) -> list[Action]:
         if run.cue.key in self._bound and run.cue.request:

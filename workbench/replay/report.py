@@ -48,6 +48,7 @@ class Report:
         self.missed = 0
         self.differing = 0
         self.misses: list[dict[str, Any]] = []
+        self.faults: list[dict[str, Any]] = []
         self._notes: dict[str, None] = {}
         self.ended = ""
         self._redactor: Redactor | None = None
@@ -74,6 +75,12 @@ class Report:
                 "differences": [_shown(difference, hide) for difference in miss.found],
             }
         return self._missed(method, None if name is None else hide.text(name), _why(miss), nearest)
+
+    def inject(self, fault: str, method: str, name: str | None) -> None:
+        """Write an injected fault down."""
+        if len(self.faults) < MAX_LISTED:
+            shown = None if name is None else self._redaction().text(name)
+            self.faults.append({"fault": fault, "method": method, "name": shown})
 
     def stopped(self, cue: Cue) -> dict[str, Any]:
         """The same for a request that the recording has, but no answer to it."""
@@ -106,6 +113,7 @@ class Report:
             "missed": self.missed,
             "differing_answers": self.differing,
             "misses": self.misses,
+            "faults": self.faults,
             **unused.value(),
             "correlations": list(followed)[:MAX_LISTED],
             "notes": self.notes,

@@ -12,7 +12,6 @@ Part of the light path: standard library and ``core`` only.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Set
 from itertools import islice
@@ -21,55 +20,27 @@ from typing import Any, NamedTuple
 from workbench.core import jsonrpc
 from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Message, dumps
-from workbench.core.methods import INPUT_METHODS, REVISIONS, name_of
+from workbench.core.methods import INPUT_METHODS, REVISIONS
 from workbench.core.peek import peek
-from workbench.errors import UsageError
-from workbench.replay.actions import Action, Eof, Exit, Send, Stderr
+from workbench.replay.actions import Action, HangUp, Injected, Reply, Send
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Plain, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
-from workbench.replay.matching import Ignore, Matcher, Miss, Prepared, steady
+from workbench.replay.faults import DELAY, DISCONNECTED, DROP, ERROR, GARBAGE, RUBBISH, Fault, Faults
+from workbench.replay.matching import Live, Matcher, Miss, Prepared, steady
+from workbench.replay.options import Options
 from workbench.replay.playing import MISS, Clock, Player
 from workbench.replay.reading import params_of, read
 from workbench.replay.report import MAX_LISTED, Report, Unused, sentence
 from workbench.replay.runs import Asked, Run
 
-__all__ = ["MISS", "Action", "Eof", "Exit", "MockServer", "Options", "Send", "Stderr"]
+__all__ = ["MISS", "MockServer"]
 
 METHOD_NOT_FOUND = -32601
 
 #: The stateless era's error for a revision a server does not speak (2026-07-28, "Versioning").
 UNSUPPORTED_REVISION = -32022
-
-
-class Options(NamedTuple):
-    """How to replay; the names are those of the command line."""
-
-    match: str = "exact"
-    after: str = ""
-    ignores: tuple[Ignore, ...] = ()
-    on_answer: str = "warn"
-    order: str = "causal"
-    strict: bool = False
-    timing: float = 0.0
-
-    def keeping(self, ignores: tuple[Ignore, ...]) -> Options:
-        """The same with the ignore rules kept with a recording."""
-        return self._replace(ignores=(*ignores, *self.ignores))
-
-
-def parse_timing(text: str) -> float:
-    """How much of the recorded waits is kept: ``none``, ``recorded`` or a factor such as ``0.1x``.
-
-    Raises ``UsageError``.
-    """
-    words = {"none": 0.0, "recorded": 1.0}
-    if text in words:
-        return words[text]
-    if re.fullmatch(r"\d{1,6}(\.\d{1,6})?x", text):
-        return float(text[:-1])
-    raise UsageError(f"--timing is none, recorded or a factor such as 0.1x, not {text}")
 
 
 class MockServer:
@@ -109,6 +80,10 @@ class MockServer:
             pace=options.timing,
             clock=clock,
         )
+        self._faults = Faults(options.faults)
+        self._clock = clock
+        #: Requests whose answers an injected delay holds back.
+        self._delayed: list[_Delayed] = []
         self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
         #: How many of the script's requests, notifications and notes have been taken in.
@@ -143,7 +118,10 @@ class MockServer:
     def left(self, stream: int) -> list[Action]:
         """The client has closed a stream without waiting for its answer. In the stateless era that
         gives the request up, in the handshake era it says nothing ("Cancellation", 2026-07-28)."""
-        return self._joined(self._player.left(stream)) if self._script.modern else []
+        if not self._script.modern:
+            return []
+        self._delayed = [each for each in self._delayed if each.stream != stream]
+        return self._joined(self._player.left(stream))
 
     @property
     def stuck(self) -> bool:
@@ -152,11 +130,22 @@ class MockServer:
     @property
     def due(self) -> float | None:
         """How long until ``tick`` is to be called (seconds), ``None`` if nothing waits for its time."""
-        return self._player.due
+        due = self._player.due
+        if self._delayed and not self._player.over:
+            held = max(0.0, min(each.until for each in self._delayed) - self._clock())
+            due = held if due is None else min(due, held)
+        return due
 
     def tick(self) -> list[Action]:
         """Send what has become due."""
-        return self._joined(self._player.go_on())
+        actions = self._player.go_on()
+        now = self._clock()
+        for each in [each for each in self._delayed if each.until <= now]:
+            self._delayed.remove(each)
+            if self._player.over:
+                continue
+            actions += [each.held] if isinstance(each.held, Send) else self._player.begin(each.held)
+        return self._joined(actions)
 
     @property
     def over(self) -> bool:
@@ -234,7 +223,7 @@ class MockServer:
     def _verbatim(self, body: bytes) -> list[Action] | None:
         """Answer a body that is the next recorded request to the byte, but for its id; what it means need not
         be worked out. ``None`` for any other."""
-        if self._player.over:
+        if self._player.over or self._faults:
             return None
         if not self._matcher.ready and self._script.more is not None:
             self._read_on()
@@ -257,29 +246,60 @@ class MockServer:
             found = self._matcher.next(live)
         alike = found is not None and self._matcher.compares_all and not _has_inputs(params)
         found = found or self._matcher.left(live)
+        fault = self._faults.strikes(method, live.name)
         if isinstance(found, Miss) or (method == "ping" and found.answer is None):
-            return self._missed(method, id, params, found)
+            return self._missed(message, live, found, fault)
         if method == "initialize":
             self._compare_versions(params)
         elif not alike and params != found.params:
             self._correlations.learn(found.seq, steady(found.params), steady(params))
             self._compare_inputs(found, params)
+        if fault is not None:
+            return self._injected(fault, message, live, self._run(found, message))
         self.report.answered += 1
         if isinstance(found, Plain):
             actions = self._player.plain(found, id, self._stream)
             if actions is not None:
                 return actions
+        return self._player.begin(self._run(found, message))
+
+    def _run(self, cue: Cue, message: Message) -> Run:
         token = peek(message, "params", "_meta", "progressToken")
         text = None if token is None else jsonrpc.id_text(token)
-        return self._player.begin(Run(found, id, text, self._stream))
+        return Run(cue, message.id or "null", text, self._stream)
 
-    def _missed(self, method: str, id: str, params: Any, miss: Miss | Cue) -> list[Action]:
+    def _injected(self, fault: Fault, message: Message, live: Live, held: Run | Send) -> list[Action]:
+        """Do what a fault says in place of what is ``held`` back for it."""
+        id, stream = message.id or "null", self._stream
+        self.report.inject(fault.text, live.method, live.name)
+        told = Injected(fault.text, live.method, id)
+        if fault.kind == DELAY:
+            self.report.answered += 1
+            self._delayed.append(_Delayed(self._clock() + fault.seconds, id, stream, held))
+            return [told]
+        if fault.kind == ERROR:
+            body = jsonrpc.error(id, fault.code, f"Injected by --fault {fault.text}")
+            return [told, Send(body, stream=stream, status=self._player.status(body))]
+        if fault.kind == GARBAGE:
+            return [told, Reply(stream, 200, RUBBISH, "application/json", 0) if stream else Send(RUBBISH)]
+        if fault.kind == DROP:
+            return [told]
+        if stream:
+            return [told, HangUp(stream, 0, 0, last=True)]
+        self.report.ended = "disconnected, as --fault says"
+        return [told, *self._player.stop(DISCONNECTED)]
+
+    def _missed(self, message: Message, live: Live, miss: Miss | Cue, fault: Fault | None) -> list[Action]:
+        method, id = live.method, message.id or "null"
         answer = self._without_recording(method, id)
         if answer is not None:
+            send = Send(answer, stream=self._stream)
+            if fault is not None:
+                return self._injected(fault, message, live, send)
             self.report.answered += 1
-            return [Send(answer, stream=self._stream)]
+            return [send]
         assert isinstance(miss, Miss)
-        told = self.report.miss(method, name_of(method, params), miss, self._matcher.secrets.known.values())
+        told = self.report.miss(method, live.name, miss, self._matcher.secrets.known.values())
         return [Send(jsonrpc.error(id, MISS, sentence(told), dumps(told)), stream=self._stream)]
 
     def _without_recording(self, method: str, id: str) -> bytes | None:
@@ -304,7 +324,11 @@ class MockServer:
         method = message.method or ""
         if method == "notifications/cancelled":
             identity = peek(message, "params", "requestId")
-            return [] if identity is None else self._player.cancel(jsonrpc.id_text(identity))
+            if identity is None:
+                return []
+            id = jsonrpc.id_text(identity)
+            self._delayed = [each for each in self._delayed if each.id != id]
+            return self._player.cancel(id)
         while not (cues := self._notifications.get(method)):
             if not self._read_on():
                 return []
@@ -388,6 +412,15 @@ class MockServer:
         first, *between = self._script.batches[seq]
         bodies = [part.body for part in sorted(parts, key=lambda send: send.part)]
         return first + b"".join(part for pair in zip(bodies, between, strict=True) for part in pair)
+
+
+class _Delayed(NamedTuple):
+    """What an injected delay holds back of a request, and until when by the clock (seconds)."""
+
+    until: float
+    id: str
+    stream: int
+    held: Run | Send
 
 
 def _has_inputs(params: Any) -> bool:

@@ -17,8 +17,10 @@ from collections import deque
 from collections.abc import Callable
 
 from workbench.core.frame import Channel, Direction, Ending
+from workbench.core.jsonrpc import dumps
 from workbench.core.lines import LineSplitter
-from workbench.replay.server import Action, Eof, Exit, MockServer, Send, Stderr
+from workbench.replay.actions import Action, Eof, Exit, Injected, Send, Stderr
+from workbench.replay.server import MockServer
 
 #: How much is read at once, in bytes.
 READ_BYTES = 64 * 1024
@@ -244,8 +246,12 @@ class _Line:
                 self._pipes.close_stdout()
                 self._open = False
                 continue
+            if isinstance(action, Injected):
+                told = dumps({"event": "fault", **action._asdict()}).encode("utf-8", "surrogateescape")
+                self._told(Direction.NONE, Channel.NOTE, told, Ending.NONE)
+                continue
             if not isinstance(action, (Send, Stderr)):
-                continue  # what only HTTP has a place for
+                continue  # Reply, HangUp and Gone: only HTTP has a place for them
             line = action.body + (b"\n" if action.ending is Ending.LF else b"")
             if isinstance(action, Stderr):
                 self._told(Direction.TO_CLIENT, Channel.STDERR, action.body, action.ending)

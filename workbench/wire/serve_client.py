@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import anyio
 
 from workbench.core.frame import Ending
-from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Reply, Send, Stderr
+from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Injected, Reply, Send, Stderr
 from workbench.replay.server import MockServer
 from workbench.wire.serve import patience
 from workbench.wire.transport import Client, Received
@@ -81,6 +81,8 @@ class _Stage:
                 self._client.hang_up(action.stream, action.retry or None, last=action.last)
             elif isinstance(action, Stderr):
                 self._stderr(action)
+            elif isinstance(action, Injected):
+                self._client.tap.note("fault", **action._asdict())
             else:
                 self._end(action)
 
