@@ -18,6 +18,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from tests.demo.conversation import FIXTURE, converse
 from tests.docs.blocks import ROOT, Block, blocks
+from tests.replay.mocked import started
 from workbench.config import load_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
@@ -63,6 +64,7 @@ SAYS = {
     "mcp-workbench sessions keep last forecast": "replays 100 %",
     "mcp-workbench sessions keep last sum": "sessions/sum.jsonl",
     "mcp-workbench sessions list": "demo",
+    "mcp-workbench sessions show edited.jsonl": "1 edited",
     "mcp-workbench sessions verify sessions/weather.jsonl": "weather replays 100 %",
     "mcp-workbench replay client sessions/weather.jsonl -- python -m workbench.demo": "agrees: 30 equal",
     "mcp-workbench replay report client.json --junit all.xml": "ok: 30 equal",
@@ -285,6 +287,20 @@ def test_the_recording_by_hand_of_the_how_to_replays(desk: Desk) -> None:
     done = desk.run("mcp-workbench request tools/list --replay hand.jsonl")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"tools": []}), done.stderr
     assert desk.run("mcp-workbench sessions import hand.jsonl -o hand.db").returncode == 0
+    served = [
+        "mcp-workbench",
+        "replay",
+        "server",
+        "hand.jsonl",
+        "--listen",
+        "127.0.0.1:0",
+        "--ready-file",
+        "url.txt",
+    ]
+    ready = desk.folder / "url.txt"
+    with started(served, ready, cwd=str(desk.folder), env=desk.env):
+        done = desk.run(f"mcp-workbench request tools/list --http {ready.read_text().strip()}")
+        assert (done.returncode, json.loads(done.stdout)) == (0, {"tools": []}), done.stderr
 
 
 def links(kind: str) -> list[tuple[Path, str]]:

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,12 @@ def listening(recording: Path | str, folder: Path, *words: str) -> Iterator[List
 
 
 @contextmanager
-def started(command: list[str], ready: Path) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    command: list[str], ready: Path, cwd: str = str(ROOT), env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command that tells in a file that it accepts."""
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ROOT
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=cwd, env=env
     )
     try:
         deadline = time.monotonic() + PATIENCE

@@ -129,6 +129,14 @@ class Reader:
             )
         ]
 
+    def provenance(self, seqs: Sequence[int] | None = None) -> dict[int, str]:
+        """How frames came to be that were not recorded as they are, by seq; of some, or of all."""
+        low, high = self._keys(1, None)
+        if seqs:
+            low, high = self._keys(min(seqs), max(seqs))
+        rows = self._queries.all("SELECT key, how FROM provenance WHERE key BETWEEN ? AND ?", low, high)
+        return {key - self._base: how for key, how in rows}
+
     def height(self) -> int:
         """The last seq, 0 for an empty session."""
         if self._end is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from workbench.cli.program import EXIT_STATUSES
+from workbench.cli.sessions.editing import edit
 from workbench.cli.sessions.files import copy, export, import_text
 from workbench.cli.sessions.frames import frames
 from workbench.cli.sessions.keeping import keep
@@ -23,12 +24,13 @@ FILE#NAME/CONNECTION a connection of it.
 {EXIT_STATUSES}"""
 )
 def sessions() -> None:
-    """Recorded sessions: list, show, keep, verify, redact, copy, export, import.
+    """Recorded sessions: list, show, keep, verify, edit, redact, copy, export,
+    import.
 
     The store is the folder that every session without a file of its own goes to
     (MCP_WORKBENCH_STORE names another one).
     """
 
 
-for _command in (list_sessions, show, frames, keep, verify, redact, copy, export, import_text):
+for _command in (list_sessions, show, frames, keep, verify, edit, redact, copy, export, import_text):
     sessions.add_command(_command)

@@ -46,8 +46,8 @@ def frames(
 
     A line tells the frame's number, seconds since the session began, connection, direction
     (-> to the server, <- to the client), kind, method and id, size in bytes, for an answer the
-    time it took, over HTTP the number of its stream and a status other than 200, and the
-    beginning of the body.
+    time it took, over HTTP the number of its stream and a status other than 200, whether it
+    was edited or made by hand, and the beginning of the body.
     """
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
@@ -56,11 +56,13 @@ def frames(
     with Reader.open(selection.path, session=selection.session) as reader:
         names = {row.number: row.name for row in reader.connections()}
         only = connection_number(names, connection or selection.connection)
+        how = reader.provenance()
         for row in _rows(reader, only, first or 1, last, find):
             if as_json:
-                output.json_document(_data(reader.frame(row.seq), row, names, reader.stream))
+                data = _data(reader.frame(row.seq), row, names, reader.stream)
+                output.json_document({**data, "how": how[row.seq]} if row.seq in how else data)
                 continue
-            output.line(_line(row, names, reader.started_ns))
+            output.line(_line(row, names, reader.started_ns, how.get(row.seq)))
             if body:
                 output.text(_body_text(reader.body(row.seq)))
     return 0
@@ -91,15 +93,20 @@ def _rows(reader: Reader, only: int | None, first: int, last: int | None, find: 
                 yield row
 
 
-def _line(row: Row, names: dict[int, str], started_ns: int) -> str:
+#: What is said of a frame that was not recorded as it is.
+_HOW = {"edited": " edited", "hand": " made by hand", "recorded": " recorded later"}
+
+
+def _line(row: Row, names: dict[int, str], started_ns: int, how: str | None) -> str:
     arrow = ("  ", "->", "<-")[row.direction]
     subject = " ".join(part for part in (row.method, row.name) if part)
     identity = f" #{row.id}" if row.id is not None else ""
     took = f" {output.seconds(row.duration_ns / 1e9)}" if row.duration_ns is not None else ""
+    told = _HOW.get(how or "", "")
     name = output.padded(names.get(row.connection, "-"), max(map(output.width, names.values()), default=1))
     head = (
         f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name} {arrow} "
-        f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}{_carried(row)}"
+        f"{row.kind.name.lower():<12} {subject}{identity} {row.size} B{took}{_carried(row)}{told}"
     )
     whole = f"{head}  {_beginning(row.preview)}"
     return output.cut(whole, shutil.get_terminal_size().columns) if sys.stdout.isatty() else whole

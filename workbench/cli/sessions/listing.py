@@ -112,10 +112,14 @@ def show(file: str, as_json: bool) -> int:
             connections = reader.connections()
             usage = _usage(reader)
             streams = reader.streams()
+            changed = Counter(reader.provenance().values())
+            rules = reader.rules()
         if as_json:
-            told.append(_show_data(session, connections, usage, streams))
+            kept = [{"what": what, "value": value} for what, value in rules]
+            data = _show_data(session, connections, usage, streams)
+            told.append({**data, "changedFrames": dict(changed), "rules": kept})
         else:
-            _show(selection.path, session, connections, usage, live, streams)
+            _show(selection.path, session, connections, usage, live, streams, _added(changed, rules))
     if as_json:
         output.json_document({"path": selection.path, "live": live, "sessions": told})
     return 0
@@ -150,6 +154,7 @@ def _show(
     usage: tuple[Usage, Usage],
     live: bool,
     streams: list[Stream],
+    added: list[tuple[str, str]],
 ) -> None:
     output.heading(f"{path}  session {session.number}{f' {session.name}' if session.name else ''}")
     facts = [
@@ -161,6 +166,7 @@ def _show(
         ("tags", session.tags or ""),
         ("note", session.note or ""),
         ("recorded by", session.product),
+        *added,
     ]
     output.table(("", ""), [fact for fact in facts if fact[1]], indent=2, header=False)
     for connection in connections:
@@ -179,6 +185,13 @@ def _show(
         ]
         if rows:
             output.table(("", "request", "name", "times", ""), rows, indent=2)
+
+
+def _added(changed: Counter[str], rules: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What people have put into it."""
+    words = {"edited": "edited", "hand": "made by hand", "recorded": "recorded later"}
+    told = ", ".join(f"{count} {words.get(how, how)}" for how, count in sorted(changed.items()))
+    return [("changed frames", told), *(("rule", f"{what} {value}") for what, value in rules)]
 
 
 def _connection_facts(connection: ConnectionRow) -> list[tuple[str, str]]:

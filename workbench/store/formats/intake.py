@@ -164,7 +164,7 @@ class _Intake:
         size = _integer(line, "size", len(body))
         self._rows.restore(unit, size, _spans(line), self._batch)
         seq = self._rows.key - self._rows.base
-        if _integer(line, "frame", seq) != seq:
+        if line["frame"] is not None and _integer(line, "frame") != seq:
             raise ValueError(f"the frame is number {seq}, not {line['frame']}")
         if self._batch.size > COMMIT_BYTES:
             self._write()
