@@ -23,7 +23,7 @@ from workbench.config import load_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
-DOCUMENTS = ("README.md", "tutorial.md", "how-to.md", "replay.md")
+DOCUMENTS = ("README.md", "tutorial.md", "how-to.md", "replay.md", "ci.md")
 
 #: Lines that are not run, and why.
 NOT_RUN = {
@@ -67,6 +67,7 @@ SAYS = {
     "mcp-workbench sessions show edited.jsonl": "1 edited",
     "mcp-workbench sessions verify sessions/weather.jsonl": "weather replays 100 %",
     "mcp-workbench replay client sessions/weather.jsonl -- python -m workbench.demo": "agrees: 30 equal",
+    "mcp-workbench replay client sessions/weather.jsonl --junit live.xml -- python -m workbench.demo": "agrees",
     "mcp-workbench replay report client.json --junit all.xml": "ok: 30 equal",
     "mcp-workbench sessions frames sessions/sum.jsonl": "tools/call calculator_arithmetic",
     "mcp-workbench probe --env API_TOKEN=… -- my-server": "workbench-demo",
@@ -158,7 +159,8 @@ def test_nothing_is_left_out_that_no_document_has_any_more() -> None:
 
 def test_every_block_of_a_document_is_tried_by_some_test() -> None:
     kinds = {(block.language or "text") for document in DOCUMENTS for block in blocks(document)}
-    assert kinds == {"text", "python", "json", "toml"}
+    # Those of ts and yaml are tried by test_ci.
+    assert kinds == {"text", "python", "json", "toml", "ts", "yaml"}
     rest = [
         block.text
         for document in DOCUMENTS

