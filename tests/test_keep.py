@@ -82,9 +82,10 @@ def test_nothing_is_overwritten_and_nothing_empty_is_kept(tmp_path: Path) -> Non
 
 
 def test_the_lines_that_use_a_fixture_name_it() -> None:
-    command, client = uses("sessions/weather.jsonl")
+    command, client, marker = uses("sessions/weather.jsonl")
     assert command == "mcp-workbench replay server sessions/weather.jsonl"
     assert '"replay", "server", "sessions/weather.jsonl"' in client
+    assert marker == '@pytest.mark.mcp_recording("weather")'
 
 
 HTTP = Path(__file__).parent / "recordings" / "http.jsonl"

@@ -107,13 +107,15 @@ def fixture_path(name: str, folder: str = FOLDER) -> str:
     return path
 
 
-def uses(path: str) -> tuple[str, str]:
-    """The two lines that use a fixture: as a command, and as a server of the official SDK's client."""
+def uses(path: str) -> tuple[str, str, str]:
+    """The lines that use a fixture: as a command, as a server of the official SDK's client, and as the
+    marker of a pytest test."""
     words = ["replay", "server", path]
     listed = ", ".join(f'"{word}"' for word in words)
     return (
         f"mcp-workbench {' '.join(words)}",
         f'StdioServerParameters(command="mcp-workbench", args=[{listed}])',
+        f'@pytest.mark.mcp_recording("{os.path.basename(path).removesuffix(".jsonl")}")',
     )
 
 
