@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import re
 import shlex
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +43,12 @@ def targets(words: str) -> list[Any]:
 
 
 def demo() -> list[Any]:
-    from workbench.cli.screen import demo_targets
+    from workbench.cli.demo import demo_targets
     from workbench.config import load_settings
 
-    return demo_targets(load_settings())
+    serving = ExitStack()
+    atexit.register(serving.close)
+    return list(demo_targets(serving, load_settings()))
 
 
 async def ready(app: Workbench, pilot: Pilot[Any]) -> None:

@@ -15,7 +15,7 @@ from workbench.cli.failures import STATUSES, guarded
 
 #: Command -> module and function. The modules import what they need when they run, not before.
 COMMANDS = {
-    "demo": "workbench.cli.screen:demo",
+    "demo": "workbench.cli.demo:demo",
     "probe": "workbench.cli.probe:probe",
     "doctor": "workbench.cli.doctor:doctor",
     "request": "workbench.cli.request:request",

@@ -1,9 +1,8 @@
-"""The screen: on targets, on the demo, on a recording."""
+"""The screen: on targets, on a recording."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -59,26 +58,9 @@ def screen(ctx: click.Context, path: str | None, no_record: bool, no_mouse: bool
     """Open the screen on any number of servers."""
     if isinstance(ctx.obj, list):
         words: list[str] = ctx.obj
-        return _open(_reading(words) if words else [], None, path, no_record, no_mouse)
+        return open_screen(_reading(words) if words else [], None, path, no_record, no_mouse)
     line = target_line(ctx)
-    return _open(line.targets, line.settings, path, no_record, no_mouse)
-
-
-@click.command()
-@record_option
-@no_record_option
-@no_mouse_option
-def demo(path: str | None, no_record: bool, no_mouse: bool) -> int:
-    """Open the screen on the demo server and on a recording of it.
-
-    Nothing is fetched: the server and the recording are part of the program.
-    """
-    if are_given():
-        from workbench.config import load_settings
-
-        settings = load_settings()
-        return _open(demo_targets(settings), settings, path, no_record, no_mouse)
-    return _open(demo_targets, None, path, no_record, no_mouse)
+    return open_screen(line.targets, line.settings, path, no_record, no_mouse)
 
 
 def _reading(words: list[str]) -> Callable[[], list[Target]]:
@@ -88,17 +70,6 @@ def _reading(words: list[str]) -> Callable[[], list[Target]]:
         return parse_targets(words)
 
     return read
-
-
-def demo_targets(settings: Settings | None = None) -> list[Target]:
-    """The demo server over stdio, and the recording of it replayed as a mock server."""
-    from workbench.config import parse_targets
-    from workbench.demo.recording import RECORDING
-
-    # -P: a folder of the user's that is named like our package is not run in its place.
-    server = shlex.join([sys.executable, "-P", "-m", "workbench.demo"])
-    words = ["--stdio", server, "--name", "demo", "--replay", RECORDING, "--name", "weather"]
-    return parse_targets(words, settings)
 
 
 @click.command("open")
@@ -124,13 +95,14 @@ def open_recording(file: str, no_mouse: bool) -> int:
     return run([], recording=selection, settings=settings, mouse=not no_mouse)
 
 
-def _open(
+def open_screen(
     targets: Sequence[Target] | Callable[[], Sequence[Target]],
     settings: Settings | None,
     path: str | None,
     no_record: bool,
     no_mouse: bool,
 ) -> int:
+    """The screen on targets, or on what reads them after the first paint; returns the exit status."""
     if path and no_record:
         raise UsageError("--record and --no-record contradict each other; leave one out")
     if path and os.path.exists(path):
