@@ -20,9 +20,10 @@ from workbench.core.frame import Channel, Direction, Frame
 from workbench.core.jsonrpc import decode, dumps, error, loads, request, result
 from workbench.core.peek import peek
 from workbench.errors import RecordingError, UsageError
+from workbench.replay import identity
 from workbench.replay.spans import items, members
 from workbench.store.copying import export, import_file
-from workbench.store.formats.editing import Added, Edit, edited, retold
+from workbench.store.formats.editing import LATER, Added, Edit, edited, retold
 from workbench.store.formats.revising import is_text_form
 from workbench.store.neighbours import LEFTOVERS
 from workbench.store.reader import Reader
@@ -44,6 +45,40 @@ class Asked(NamedTuple):
     after: int | None = None
     rules: Sequence[tuple[str, str]] = ()
     forgotten: frozenset[tuple[str, str]] = frozenset()
+
+
+class Made(NamedTuple):
+    """An exchange that was recorded at another time: ``params`` as JSON text, the answer under any id."""
+
+    connection: int
+    method: str
+    params: str | None
+    body: bytes
+
+
+def add(path: str, session: int, made: Sequence[Made]) -> None:
+    """Add exchanges at the end of their connections. Raises ``RecordingError``."""
+    with _locked(path):
+        with Reader.open(path, session=session) as reader:
+            place = [row.number for row in reader.sessions()].index(reader.session) + 1
+            ends = {number: _end(reader, number) for number in {each.connection for each in made}}
+        added: list[Added] = []
+        for each in made:
+            end = ends[each.connection]
+            end.last_id += 1
+            id = str(end.last_id)
+            asked = request(id, each.method, each.params)
+            added += [
+                Added(end.seq, each.connection, Direction.TO_SERVER, asked, LATER),
+                Added(
+                    end.seq,
+                    each.connection,
+                    Direction.TO_CLIENT,
+                    identity.put(each.body, identity.ID, id),
+                    LATER,
+                ),
+            ]
+        apply(path, Edit(place, added=added))
 
 
 def edit_of(reader: Reader, asked: Asked, connection: int | None = None) -> Edit:
@@ -208,20 +243,12 @@ def _additions(reader: Reader, asked: Asked, connection: int | None) -> Iterator
             names = ", ".join(row.name or str(number) for number, row in known.items())
             raise UsageError(f"there are several connections ({names}); name one with FILE#/NAME")
         connection = next(iter(known))
-    last, ids, meta = 0, 0, dict[str, Any]()
-    for frame in reader.frames(connection=connection):
-        if frame.channel not in (Channel.PROCESS, Channel.NOTE):
-            last = frame.seq
-        if frame.direction is Direction.TO_SERVER:
-            for message in decode(frame.body).messages:
-                if message.id is not None and message.id.isdecimal():
-                    ids = max(ids, int(message.id))
-                found = peek(message, "params", "_meta")
-                if isinstance(found, dict):
-                    meta = {key: value for key, value in found.items() if key.startswith(_STATELESS)}
-    after = last if asked.after is None else asked.after
+    end = _end(reader, connection)
+    meta = end.meta
+    after = end.seq if asked.after is None else asked.after
     for method, params, answer, fails in asked.adds:
-        ids += 1
+        end.last_id += 1
+        ids = end.last_id
         told = loads(_json(params, f"--add {method}"))
         if not isinstance(told, dict):
             raise UsageError(f"--add {method}: params are a JSON object, as {{}}")
@@ -234,6 +261,46 @@ def _additions(reader: Reader, asked: Asked, connection: int | None) -> Iterator
         yield Added(
             after, connection, Direction.TO_CLIENT, answered(body, "error", answer) if fails else body
         )
+
+
+class _End:
+    """Where a connection's messages end: the ``seq`` of its last one, the last number its client used as
+    an id, and what each of its stateless requests says of itself."""
+
+    def __init__(self) -> None:
+        self.seq = self.last_id = 0
+        self.meta: dict[str, Any] = {}
+
+
+def _end(reader: Reader, connection: int) -> _End:
+    end = _End()
+    for frame in reader.frames(connection=connection):
+        if frame.channel not in (Channel.PROCESS, Channel.NOTE):
+            end.seq = frame.seq
+        if frame.direction is Direction.TO_SERVER:
+            for message in decode(frame.body).messages:
+                if message.id is not None and message.id.isdecimal():
+                    end.last_id = max(end.last_id, int(message.id))
+                found = peek(message, "params", "_meta")
+                if isinstance(found, dict):
+                    end.meta = {key: value for key, value in found.items() if key.startswith(_STATELESS)}
+    return end
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """One at a time adds to the recordings of a folder, also with several processes."""
+    import fcntl
+
+    try:
+        folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
+    except OSError as failed:
+        raise RecordingError(f"{path} cannot be written ({failed.strerror}).") from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _rewritten(path: str, change: Callable[[list[bytes]], list[bytes]], target: str | None) -> str:

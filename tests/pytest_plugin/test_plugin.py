@@ -160,6 +160,38 @@ def test_a_live_server_is_recorded_once_and_replayed_from_then_on(project: pytes
     assert (project.path / "sessions" / "fresh.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize("test", ["command", "url", "streams"])
+def test_a_live_server_answers_what_is_new_and_that_is_added(project: pytest.Pytester, test: str) -> None:
+    command = [sys.executable, "-m", "tests.servers.bare"]
+    kept = project.path / "sessions" / "kept.db"
+    # The recording knows no echo, the live server does.
+    body = TESTS % {"n": 1, "expected": repr("one"), "more": f", server={command!r}"}
+    body = body.replace('"t", "arguments": {"n": n}', '"echo", "arguments": {"text": "new"}')
+    body = body.replace('call_tool("t", {"n": 1})', 'call_tool("echo", {"text": "new"})').replace(
+        "'one'", "'new'"
+    )
+    project.makepyfile(body)
+    before = kept.read_bytes()
+    project.runpytest_subprocess("-q", *PLAIN, "-k", test).assert_outcomes(failed=1, deselected=2)
+    alone = ("-q", *PLAIN, f"test_a_live_server_answers_what_is_new_and_that_is_added.py::test_{test}")
+    added = project.runpytest_subprocess(*alone, "--mcp-record=new_episodes")
+    added.assert_outcomes(passed=1)
+    assert "added to sessions/kept.db" in added.stdout.str()
+    assert kept.read_bytes() != before
+    with Reader.open(str(kept)) as reader:
+        assert set(reader.provenance().values()) == {"recorded"}
+    project.runpytest_subprocess(*alone).assert_outcomes(passed=1)
+
+
+def test_what_is_new_is_added_only_if_the_test_passes(project: pytest.Pytester) -> None:
+    command = [sys.executable, "-m", "tests.servers.bare"]
+    project.makepyfile(TESTS % {"n": 9, "expected": repr("never said"), "more": f", server={command!r}"})
+    before = (project.path / "sessions" / "kept.db").read_bytes()
+    named = "test_what_is_new_is_added_only_if_the_test_passes.py::test_command"
+    project.runpytest_subprocess("-q", *PLAIN, named, "--mcp-record=new_episodes").assert_outcomes(failed=1)
+    assert (project.path / "sessions" / "kept.db").read_bytes() == before
+
+
 def test_loading_the_plugin_loads_nothing_heavy() -> None:
     code = (
         "import sys, pytest; import workbench.pytest_plugin;"

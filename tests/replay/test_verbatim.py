@@ -124,4 +124,5 @@ def test_options_are_named_as_on_the_command_line() -> None:
         "strict": False,
         "timing": 0.0,
         "faults": (),
+        "on_miss": "error",
     }

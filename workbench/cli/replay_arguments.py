@@ -23,6 +23,11 @@ Options:
   --after last|error|cycle           what a request asked for more often than
                                      recorded gets (error for tools/call and
                                      tasks/cancel, last for the rest)
+  --on-miss error|live|record        what was not recorded is an error, or the live
+                                     server of --live is asked, or that and its
+                                     answer is added to the recording (error)
+  --live TARGET                      a live server as on a target line, quoted:
+                                     '-- CMD ARGS', '--http URL', '@NAME'
   --on-answer warn|ignore|fail       when the client answers a request of the
                                      server otherwise than recorded (warn)
   --order causal|recorded            answer as soon as asked, or overlapping
@@ -64,6 +69,8 @@ Options:
 _VALUED: dict[str, tuple[str, ...]] = {
     "--match": MODES,
     "--after": AFTER,
+    "--on-miss": ("error", "live", "record"),
+    "--live": (),
     "--on-answer": ("warn", "ignore", "fail"),
     "--order": ("causal", "recorded"),
     "--ignore": (),
@@ -143,6 +150,10 @@ class Arguments:
         for name in _OVER_HTTP:
             if not self.http and (name in self.values or self.several.get(name)):
                 raise UsageError(f"{name} is for HTTP; give --listen HOST:PORT with it.")
+        if (self.values.get("--on-miss", "error") == "error") is not ("--live" not in self.values):
+            raise UsageError(
+                "--on-miss live (or record) and --live TARGET go together; give both, or neither."
+            )
         which = self.values.get("--connections", "each")
         if which != "each" and not which.removeprefix("fixed:").strip():
             raise UsageError("--connections fixed:NAME needs the name of a recorded connection.")
@@ -153,6 +164,11 @@ class Arguments:
     def http(self) -> bool:
         """Whether to serve over HTTP."""
         return "--listen" in self.values
+
+    @property
+    def live(self) -> bool:
+        """Whether a live server may be asked."""
+        return "--live" in self.values
 
     @property
     def reports(self) -> bool:
@@ -170,4 +186,5 @@ class Arguments:
             order=self.values.get("--order", "causal"),
             timing=parse_timing(self.values.get("--timing", "none")),
             strict="--strict" in self.values,
+            on_miss=self.values.get("--on-miss", "error"),
         )

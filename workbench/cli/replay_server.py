@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(HELP)
         return 0
     arguments = Arguments(argv)
-    if arguments.http:
+    if arguments.http or arguments.live:
         from workbench.cli.replay_listen import listen
 
         return listen(arguments)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MARKER = "mcp_recording"
 
 #: What ``--mcp-record`` can be, and which of them may reach a live server.
-MODES = ("none", "once", "all")
+MODES = ("none", "once", "new_episodes", "all")
 
 _ACTING: pytest.StashKey[list[Acting]] = pytest.StashKey()
 _SHARED: pytest.StashKey[dict[str, list[str]]] = pytest.StashKey()
@@ -36,7 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mcp-record",
         choices=MODES,
         default="none",
-        help="none (the default): replay only; once: record what has no recording yet; all: record anew",
+        help="none (the default): replay only; once: record what has no recording yet; new_episodes: "
+        "also add what a recording has no answer for; all: record anew",
     )
     group.addoption(
         "--mcp-artifacts",

@@ -84,13 +84,17 @@ def _made(
 ) -> StandIn:
     mode = request.config.getoption("mcp_record")
     there = os.path.exists(how.path)
-    if mode == "all" or (mode == "once" and not there):
+    if mode in ("all", "new_episodes") or (mode == "once" and not there):
         others = [each for each in shared.get(how.name, ()) if each != request.node.nodeid]
         if others:
             raise pytest.UsageError(
                 f"{others[0]} records {how.name} as well; give each test a recording of its own, "
                 "or record with one of them alone."
             )
+        if mode == "new_episodes" and there:
+            from workbench.pytest_plugin.adding import adding
+
+            return adding(kind, how, request.getfixturevalue("mcp_server"), folder)
         from workbench.pytest_plugin.taking import taking
 
         return taking(kind, how, request.getfixturevalue("mcp_server"), folder)

@@ -48,7 +48,7 @@ class Command:
             """Whatever is wrong with the recording is told here, and not to the client's stderr."""
         each = os.path.join(folder, "replay-%p")
         written = ["--report", f"{each}.json", "--output", f"{each}.db"]
-        self.value = [*PROGRAM, "replay", "server", *how.words, *written, how.file]
+        self.value: Any = [*PROGRAM, "replay", "server", *how.words, *written, how.file]
 
     def report(self) -> dict[str, Any] | None:
         """What all starts together have done, whether or not they have ended."""

@@ -31,19 +31,23 @@ _LOOK = 0.02
 
 def taking(kind: str, how: Marked, server: Any, folder: str) -> StandIn:
     """What stands before the live server. Raises ``pytest.UsageError`` where none is named."""
+    kinds: dict[str, Callable[[Marked, Any, str], StandIn]] = {
+        "command": _Command,
+        "url": _Site,
+        "streams": _Streams,
+    }
+    return kinds[kind](how, server_of(how, server), folder)
+
+
+def server_of(how: Marked, server: Any) -> Any:
+    """The live server: the words of a command, or a URL. Raises ``pytest.UsageError`` where none is named."""
     server = how.server if how.server is not None else server
     if not server:
         raise pytest.UsageError(
             f'{how.name} is to be recorded, and no server is named; add server=["CMD", "ARG"] or '
             "server=URL to the marker, or override the fixture mcp_server."
         )
-    words = shlex.split(server) if isinstance(server, str) and "://" not in server else server
-    kinds: dict[str, Callable[[Marked, Any, str], StandIn]] = {
-        "command": _Command,
-        "url": _Site,
-        "streams": _Streams,
-    }
-    return kinds[kind](how, words, folder)
+    return shlex.split(server) if isinstance(server, str) and "://" not in server else server
 
 
 class _Taking:

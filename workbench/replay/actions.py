@@ -82,7 +82,23 @@ class Injected(NamedTuple):
     id: str
 
 
-Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone | Injected
+class Forward(NamedTuple):
+    """Ask a live server what the recording has no answer for, and tell the mock what came
+    (``MockServer.came``, ``did_not_come``). ``id`` and ``params`` are JSON text."""
+
+    id: str
+    method: str
+    params: str | None
+    stream: int
+
+
+class Withdraw(NamedTuple):
+    """The client waits no more for what a live server was asked under this id (JSON text)."""
+
+    id: str
+
+
+Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone | Injected | Forward | Withdraw
 
 
 class Connect(NamedTuple):

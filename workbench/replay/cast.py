@@ -82,6 +82,8 @@ class Cast:
         self._sums = dict.fromkeys(("requests", "answered", "missed", "differing_answers"), 0)
         self._misses: list[dict[str, Any]] = []
         self._injected: list[dict[str, Any]] = []
+        self._live: list[dict[str, Any]] = []
+        self._live_count = 0
         self._followed: list[dict[str, Any]] = []
         self._notes: dict[str, None] = {}
         self._clients: list[dict[str, Any]] = []
@@ -177,7 +179,7 @@ class Cast:
         """The report on all clients, as JSON for ``--report``."""
         sums, notes = dict(self._sums), dict(self._notes)
         clients, followed = [*self._clients], [*self._followed]
-        injected = [*self._injected]
+        injected, live, live_count = [*self._injected], [*self._live], self._live_count
         for player in self._players.values():
             told = _told(player)
             for key in sums:
@@ -186,6 +188,8 @@ class Cast:
             notes.update(dict.fromkeys(player.server.report.notes))
             followed += player.server.followed
             injected += _injected(player)
+            live += _live(player)
+            live_count += player.server.report.live_count
         unused = self.unused()
         return {
             "recording": self.recording,
@@ -194,6 +198,8 @@ class Cast:
             **sums,
             "misses": self.misses(),
             "faults": injected[:MAX_LISTED],
+            "live": live[:MAX_LISTED],
+            "live_count": live_count,
             **unused.value(),
             "correlations": followed[:MAX_LISTED],
             "notes": list(notes)[:MAX_LISTED],
@@ -211,6 +217,8 @@ class Cast:
         room = MAX_LISTED - len(self._misses)
         self._misses += _named(player)[:room]
         self._injected += _injected(player)[: MAX_LISTED - len(self._injected)]
+        self._live += _live(player)[: MAX_LISTED - len(self._live)]
+        self._live_count += player.server.report.live_count
         self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]
         if len(self._clients) < MAX_LISTED:
             self._clients.append(told)
@@ -225,6 +233,10 @@ def _named(player: Player) -> list[dict[str, Any]]:
 
 def _injected(player: Player) -> list[dict[str, Any]]:
     return [{**fault, "client": player.client} for fault in player.server.report.faults]
+
+
+def _live(player: Player) -> list[dict[str, Any]]:
+    return [{**each, "client": player.client} for each in player.server.report.live]
 
 
 def _told(player: Player) -> dict[str, Any]:

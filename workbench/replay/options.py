@@ -21,6 +21,7 @@ class Options(NamedTuple):
     strict: bool = False
     timing: float = 0.0
     faults: tuple[Fault, ...] = ()
+    on_miss: str = "error"
 
     def keeping(self, ignores: tuple[Ignore, ...]) -> Options:
         """The same with the ignore rules kept with a recording."""

@@ -49,6 +49,9 @@ class Report:
         self.differing = 0
         self.misses: list[dict[str, Any]] = []
         self.faults: list[dict[str, Any]] = []
+        #: What was answered by a live server, as far as it is listed, and how much in all.
+        self.live: list[dict[str, Any]] = []
+        self.live_count = 0
         self._notes: dict[str, None] = {}
         self.ended = ""
         self._redactor: Redactor | None = None
@@ -82,6 +85,14 @@ class Report:
             shown = None if name is None else self._redaction().text(name)
             self.faults.append({"fault": fault, "method": method, "name": shown})
 
+    def went_live(self, method: str, name: str | None) -> None:
+        """Write down that a live server has answered."""
+        self.live_count += 1
+        if len(self.live) < MAX_LISTED:
+            self.live.append(
+                {"method": method, "name": None if name is None else self._redaction().text(name)}
+            )
+
     def stopped(self, cue: Cue) -> dict[str, Any]:
         """The same for a request that the recording has, but no answer to it."""
         name = None if cue.name is None else self._redaction().text(cue.name)
@@ -114,6 +125,8 @@ class Report:
             "differing_answers": self.differing,
             "misses": self.misses,
             "faults": self.faults,
+            "live": self.live,
+            "live_count": self.live_count,
             **unused.value(),
             "correlations": list(followed)[:MAX_LISTED],
             "notes": self.notes,

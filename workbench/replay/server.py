@@ -22,7 +22,8 @@ from workbench.core.frame import ANSWERS, Kind
 from workbench.core.jsonrpc import Message, dumps
 from workbench.core.methods import INPUT_METHODS, REVISIONS
 from workbench.core.peek import peek
-from workbench.replay.actions import Action, HangUp, Injected, Reply, Send
+from workbench.replay import identity
+from workbench.replay.actions import Action, Forward, HangUp, Injected, Reply, Send, Withdraw
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Plain, Script
 from workbench.replay.diff import differences
@@ -84,6 +85,8 @@ class MockServer:
         self._clock = clock
         #: Requests whose answers an injected delay holds back.
         self._delayed: list[_Delayed] = []
+        #: Requests that a live server has been asked, by id, with why the recording had no answer.
+        self._forwarded: dict[str, tuple[Forward, Live, Miss]] = {}
         self._stream = 0
         self._notifications: dict[str, deque[Cue]] = {}
         #: How many of the script's requests, notifications and notes have been taken in.
@@ -121,7 +124,9 @@ class MockServer:
         if not self._script.modern:
             return []
         self._delayed = [each for each in self._delayed if each.stream != stream]
-        return self._joined(self._player.left(stream))
+        gone = [id for id, (asked, _, _) in self._forwarded.items() if asked.stream == stream]
+        withdrawn = [action for id in gone for action in self._withdraw(id)]
+        return [*withdrawn, *self._joined(self._player.left(stream))]
 
     @property
     def stuck(self) -> bool:
@@ -299,8 +304,37 @@ class MockServer:
             self.report.answered += 1
             return [send]
         assert isinstance(miss, Miss)
-        told = self.report.miss(method, live.name, miss, self._matcher.secrets.known.values())
-        return [Send(jsonrpc.error(id, MISS, sentence(told), dumps(told)), stream=self._stream)]
+        if self._options.on_miss != "error" and method != "initialize":
+            params = message.members.get("params") if message.members else message.value("params")
+            forward = Forward(id, method, None if params is None else dumps(params), self._stream)
+            self._forwarded[id] = forward, live, miss
+            return [forward]
+        return self._told_miss(live, miss, id, self._stream)
+
+    def came(self, forward: Forward, body: bytes) -> list[Action]:
+        """A live server has answered what it was asked; the body has any id."""
+        found = self._forwarded.pop(forward.id, None)
+        if found is None:
+            return []
+        self.report.answered += 1
+        self.report.went_live(forward.method, found[1].name)
+        body = identity.put(body, identity.ID, forward.id)
+        return [Send(body, stream=forward.stream, status=self._player.status(body))]
+
+    def did_not_come(self, forward: Forward, why: str) -> list[Action]:
+        """It has not: the client is told what is missing, and why nobody else knows it."""
+        found = self._forwarded.pop(forward.id, None)
+        if found is None:
+            return []
+        self.report.note(f"The live server was asked for {forward.method}, and did not answer: {why}")
+        return self._told_miss(found[1], found[2], forward.id, forward.stream)
+
+    def _withdraw(self, id: str) -> list[Action]:
+        return [] if self._forwarded.pop(id, None) is None else [Withdraw(id)]
+
+    def _told_miss(self, live: Live, miss: Miss, id: str, stream: int) -> list[Action]:
+        told = self.report.miss(live.method, live.name, miss, self._matcher.secrets.known.values())
+        return [Send(jsonrpc.error(id, MISS, sentence(told), dumps(told)), stream=stream)]
 
     def _without_recording(self, method: str, id: str) -> bytes | None:
         """What any server of the recorded era answers, recorded or not."""
@@ -328,7 +362,7 @@ class MockServer:
                 return []
             id = jsonrpc.id_text(identity)
             self._delayed = [each for each in self._delayed if each.id != id]
-            return self._player.cancel(id)
+            return self._withdraw(id) or self._player.cancel(id)
         while not (cues := self._notifications.get(method)):
             if not self._read_on():
                 return []

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import dumps
 from workbench.core.lines import LineSplitter
-from workbench.replay.actions import Action, Eof, Exit, Injected, Send, Stderr
+from workbench.replay.actions import Action, Eof, Exit, Forward, Injected, Send, Stderr, Withdraw
 from workbench.replay.server import MockServer
 
 #: How much is read at once, in bytes.
@@ -251,7 +251,9 @@ class _Line:
                 self._told(Direction.NONE, Channel.NOTE, told, Ending.NONE)
                 continue
             if not isinstance(action, (Send, Stderr)):
-                continue  # Reply, HangUp and Gone: only HTTP has a place for them
+                # Only HTTP has a place for Reply, HangUp and Gone, and nothing goes live here.
+                assert not isinstance(action, (Forward, Withdraw))
+                continue
             line = action.body + (b"\n" if action.ending is Ending.LF else b"")
             if isinstance(action, Stderr):
                 self._told(Direction.TO_CLIENT, Channel.STDERR, action.body, action.ending)

@@ -6,14 +6,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import anyio
+from anyio.abc import TaskGroup
 
 from workbench.core.frame import Ending
-from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Injected, Reply, Send, Stderr
+from workbench.errors import WorkbenchError
+from workbench.replay.actions import (
+    Action,
+    Eof,
+    Exit,
+    Forward,
+    Gone,
+    HangUp,
+    Injected,
+    Reply,
+    Send,
+    Stderr,
+    Withdraw,
+)
 from workbench.replay.server import MockServer
 from workbench.wire.serve import patience
 from workbench.wire.transport import Client, Received
+
+#: How long a live server has to answer a client that has written its last word, and how often it is looked
+#: whether it has (seconds).
+LAST_ANSWERS = 2.0
+_LOOK = 0.01
+
+
+class Live(Protocol):
+    """A live server that is asked what a recording has no answer for."""
+
+    async def ask(self, method: str, params: str | None) -> bytes:
+        """Send a request (``params`` is JSON text); the body of its answer, under any id. Raises
+        ``WorkbenchError`` where none comes."""
+        ...
 
 
 async def serve_client(
@@ -22,26 +51,32 @@ async def serve_client(
     first: Received | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     complain: Callable[[bytes], None] | None = None,
+    live: Live | None = None,
 ) -> int | None:
     """Serve a client until it has gone or the recorded server ends.
 
     ``first`` is a body that has been received already. Returns the exit status of a recorded server
     that ended by itself, else ``None``. ``checkpoint`` is called before anything is answered;
-    ``complain`` takes the lines of stderr, where they have a place.
+    ``complain`` takes the lines of stderr, where they have a place. ``live`` is asked what the recording has
+    no answer for, where the mock's options say so.
     """
-    stage = _Stage(server, client, checkpoint, complain)
-    client.on_left = stage.left
-    stage.perform(server.start())
-    if first is not None:
-        stage.take(first)
-    while not stage.over:
-        with anyio.move_on_after(patience(server)) as limit:
-            received = await client.receive()
-            if received is None:
-                break
-            stage.take(received)
-        if limit.cancelled_caught:
-            stage.perform(server.release() if server.due is None else server.tick())
+    async with anyio.create_task_group() as group:
+        stage = _Stage(server, client, checkpoint, complain, live, group)
+        client.on_left = stage.left
+        stage.perform(server.start())
+        if first is not None:
+            stage.take(first)
+        while not stage.over:
+            with anyio.move_on_after(patience(server)) as limit:
+                received = await client.receive()
+                if received is None:
+                    break
+                stage.take(received)
+            if limit.cancelled_caught:
+                stage.perform(server.release() if server.due is None else server.tick())
+        with anyio.move_on_after(LAST_ANSWERS):
+            await stage.answered()
+        group.cancel_scope.cancel()
     return stage.code
 
 
@@ -54,11 +89,17 @@ class _Stage:
         client: Client,
         checkpoint: Callable[[], None],
         complain: Callable[[bytes], None] | None,
+        live: Live | None,
+        group: TaskGroup,
     ) -> None:
         self._server = server
         self._client = client
         self._checkpoint = checkpoint
         self._complain = complain
+        self._live = live
+        self._group = group
+        #: What the live server is being asked, by id.
+        self._asked: dict[str, anyio.CancelScope] = {}
         self.over = False
         self.code: int | None = None
 
@@ -83,8 +124,32 @@ class _Stage:
                 self._stderr(action)
             elif isinstance(action, Injected):
                 self._client.tap.note("fault", **action._asdict())
+            elif isinstance(action, Forward):
+                self._group.start_soon(self._ask, action)
+            elif isinstance(action, Withdraw):
+                scope = self._asked.get(action.id)
+                if scope is not None:
+                    scope.cancel()
             else:
                 self._end(action)
+
+    async def answered(self) -> None:
+        """Wait until a live server has answered everything: who has written all may still be reading."""
+        while self._asked:
+            await anyio.sleep(_LOOK)
+
+    async def _ask(self, forward: Forward) -> None:
+        assert self._live is not None, "nothing goes live unless it was asked for"
+        with anyio.CancelScope() as scope:
+            self._asked[forward.id] = scope
+            try:
+                body = await self._live.ask(forward.method, forward.params)
+            except WorkbenchError as error:
+                self.perform(self._server.did_not_come(forward, str(error)))
+            else:
+                self._client.tap.note("live", id=forward.id, method=forward.method)
+                self.perform(self._server.came(forward, body))
+        del self._asked[forward.id]
 
     def _stderr(self, line: Stderr) -> None:
         if self._complain is not None:

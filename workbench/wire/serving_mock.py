@@ -10,7 +10,7 @@ from collections.abc import Callable
 from workbench.core.frame import Stream, Unit
 from workbench.errors import WorkbenchError
 from workbench.replay.cast import Cast
-from workbench.wire.serve_client import serve_client
+from workbench.wire.serve_client import Live, serve_client
 from workbench.wire.serving_gate import is_stateless
 from workbench.wire.transport import Client
 
@@ -19,7 +19,8 @@ class Host:
     """Serves clients with a cast; ``serve`` is what a serving half runs for each of them.
 
     ``checkpoint`` is called before anything is answered and when a client has gone; ``failed`` is told
-    when the recording cannot be read on, ``complain`` takes what was written to stderr.
+    when the recording cannot be read on, ``complain`` takes what was written to stderr. ``live`` makes a live
+    server for a client that gets a recorded connection, by its name.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class Host:
         checkpoint: Callable[[], None] = lambda: None,
         failed: Callable[[WorkbenchError], None] = lambda _: None,
         complain: Callable[[bytes], None] | None = None,
+        live: Callable[[str], Live] | None = None,
     ) -> None:
         self._cast = cast
         self._checkpoint = checkpoint
         self._failed = failed
         self._complain = complain
+        self._live = live
 
     async def serve(self, client: Client) -> None:
         """Serve one client until it has gone, or its recorded server has."""
@@ -43,7 +46,8 @@ class Host:
             modern = is_stateless(first.decoded)
             number, server = self._cast.enter(client.name, modern=modern, streams=client.streams)
             try:
-                await serve_client(server, client, first, self._checkpoint, self._complain)
+                live = None if self._live is None else self._live(server.report.connection)
+                await serve_client(server, client, first, self._checkpoint, self._complain, live)
             finally:
                 self._cast.leave(number)
                 self._checkpoint()

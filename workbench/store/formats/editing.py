@@ -16,8 +16,9 @@ from workbench.errors import RecordingError
 from workbench.store.formats.export import line_of
 from workbench.store.formats.lines import HEAD, body_of
 
-#: How a frame came to be that was not recorded as it is: its body was changed, or all of it was written.
-EDITED, HAND = "edited", "hand"
+#: How a frame came to be that was not recorded as it is: its body was changed, all of it was written, or
+#: it was recorded at another time.
+EDITED, HAND, LATER = "edited", "hand", "recorded"
 
 _LINE = re.compile(rb'(\s*\{\s*"([^"\\]+)"\s*:\s*)(-?\d+|null)?')
 
@@ -32,6 +33,7 @@ class Added(NamedTuple):
     connection: int
     direction: Direction
     body: bytes
+    how: str = HAND
 
 
 class Edit(NamedTuple):
@@ -137,7 +139,7 @@ def _made(added: Added, clock: int) -> _Line:
         "direction": added.direction.name.lower(),
         "channel": "stdio",
     }
-    return _Line("frame", -1, line_of(members, added.body).encode(), HAND)
+    return _Line("frame", -1, line_of(members, added.body).encode(), added.how)
 
 
 def _written(inner: Sequence[_Line]) -> list[bytes]:
