@@ -9,12 +9,34 @@ import json
 import os
 import sys
 
-from tests.bench import burst, connected, corpus, isolation, longline, proxied, replaying, roundtrip, start
+from tests.bench import (
+    burst,
+    connected,
+    corpus,
+    isolation,
+    longline,
+    others,
+    proxied,
+    replaying,
+    roundtrip,
+    start,
+)
 from tests.bench.figures import Figure, table
 
 BENCHES = {
     bench.__name__: bench
-    for module in (roundtrip, burst, longline, start, replaying, corpus, proxied, connected, isolation)
+    for module in (
+        roundtrip,
+        burst,
+        longline,
+        start,
+        replaying,
+        others,
+        corpus,
+        proxied,
+        connected,
+        isolation,
+    )
     for bench in module.BENCHES
 }
 

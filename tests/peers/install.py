@@ -71,10 +71,12 @@ def npm_folder(name: str, packages: tuple[str, ...]) -> Path:
     return _once(name, "\n".join(packages), lambda into: _install_npm(into, packages))
 
 
-def python_peer(requirement: str) -> list[str]:
-    """The command of a server from PyPI, in a virtual environment of its own."""
+def python_peer(requirement: str, *more: str) -> list[str]:
+    """The command of a server or tool from PyPI, in a virtual environment of its own. ``more`` is what it fails to
+    ask for itself."""
     name = requirement.partition("==")[0]
-    folder = _once(name, requirement, lambda into: _install_python_peer(into, requirement))
+    wanted = "\n".join((requirement, *more))
+    folder = _once(name, wanted, lambda into: _install_python_peer(into, requirement, *more))
     return [str(folder / "bin" / name)]
 
 
@@ -121,10 +123,10 @@ def _install_npm(into: Path, packages: tuple[str, ...]) -> None:
     _run([str(folder / "npm"), "install", *flags, "--prefix", str(into), *packages], environment)
 
 
-def _install_python_peer(into: Path, requirement: str) -> None:
+def _install_python_peer(into: Path, *requirements: str) -> None:
     _run([sys.executable, "-m", "venv", "--without-pip", str(into)])
     python = str(into / "bin" / "python")
-    _run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", requirement])
+    _run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", *requirements])
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
