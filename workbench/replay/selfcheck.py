@@ -18,10 +18,12 @@ from workbench.core.jsonrpc import decode
 from workbench.replay.actions import Action, ClientAction, Connect, Exit, Leave, Send, Stderr, Write
 from workbench.replay.client import MockClient
 from workbench.replay.client_script import build as build_client
+from workbench.replay.manner import Manner
 from workbench.replay.proper import proper
 from workbench.replay.report import STOPS, Report, sentence
 from workbench.replay.script import build as build_server
 from workbench.replay.server import MockServer
+from workbench.replay.veil import placeholders, with_secrets
 from workbench.replay.verification import AGREE, Compared, lines_of
 
 #: Problems beyond this are counted, not listed.
@@ -64,7 +66,10 @@ class _Talk:
     def __init__(self, frames: list[Frame]) -> None:
         self._report = Report("", "")
         self._server = MockServer(build_server(frames), self._report)
-        self._client = MockClient(build_client(frames))
+        # Nobody knows the secrets that were taken out of the recording, so each gets one that is made up:
+        # the client sends it, and the server's frames hold it, wherever the same placeholder stands.
+        self._secrets = {number: f"made-up-secret-{number:0>8}" for number in placeholders(frames)}
+        self._client = MockClient(build_client(frames), Manner(secrets=self._secrets))
         self._expected = {frame.seq: frame for frame in proper(frames) if _is_from_server(frame)}
         self._sent: dict[int, bytes] = {}
         self._problems: list[str] = []
@@ -97,7 +102,7 @@ class _Talk:
                 self._problems.append(f"#{action.seq} is sent twice.")
             self._sent[action.seq] = action.body
         if isinstance(action, Send) and self._client.connections:
-            self._to_server.extend(self._client.feed(action.body))
+            self._to_server.extend(self._client.feed(with_secrets(action.body, self._secrets)))
         elif isinstance(action, Exit):
             for connection in self._client.connections:
                 self._to_server.extend(self._client.ended(connection, "The server ended.", code=action.code))

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from workbench.core.frame import Span
+from workbench.core.frame import Frame, Span
 from workbench.core.jsonrpc import leaves, loads
 from workbench.core.redact import Redactor
 from workbench.replay.turns import ClientScript
@@ -70,7 +70,7 @@ class Veil:
         """A body with secrets in place of its placeholders; ``None`` if one of them is not known."""
         if any(found[1].decode() not in self._secrets for found in _IN_BODY.finditer(body)):
             return None
-        return _IN_BODY.sub(lambda found: _in_json(self._secrets[found[1].decode()]), body)
+        return with_secrets(body, self._secrets)
 
     def stored(self, body: bytes, taken: int) -> tuple[bytes, tuple[Span, ...]]:
         """A live body as the recording holds it, and where its placeholders stand. A secret that the
@@ -113,6 +113,23 @@ def needed(script: ClientScript, given: Mapping[str, str]) -> list[Needed]:
             placeholder = each[0].decode()
             found.setdefault(number, Needed(number, placeholder, seq, _pointer(body, placeholder)))
     return list(found.values())
+
+
+def placeholders(frames: Iterable[Frame]) -> set[str]:
+    """The numbers of all placeholders in some frames."""
+    return {found[1].decode() for frame in frames for found in _IN_BODY.finditer(frame.body)}
+
+
+def with_secrets(body: bytes, secrets: Mapping[str, str]) -> bytes:
+    """A body with secrets in place of the placeholders of their numbers."""
+    if not secrets or b"<redacted:" not in body:
+        return body
+
+    def put(found: re.Match[bytes]) -> bytes:
+        secret = secrets.get(found[1].decode())
+        return found[0] if secret is None else _in_json(secret)
+
+    return _IN_BODY.sub(put, body)
 
 
 def highest(text: bytes) -> int:
