@@ -21,7 +21,8 @@ from workbench.core.jsonrpc import decode, dumps, error, loads, request, result
 from workbench.core.peek import peek
 from workbench.errors import RecordingError, UsageError
 from workbench.replay import identity
-from workbench.replay.spans import items, members
+from workbench.replay.diff import parts_of
+from workbench.replay.spans import members, place
 from workbench.store.copying import export, import_file
 from workbench.store.formats.editing import LATER, Added, Edit, edited, retold
 from workbench.store.formats.revising import is_text_form
@@ -138,27 +139,16 @@ def text_of(path: str) -> bytes:
 def put(body: bytes, pointer: str, value: str) -> bytes:
     """A body with a JSON text in the place a pointer names; everything else stays as it is. A member that is
     not there yet is added. Raises ``UsageError`` where there is no such place."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-    if not parts or not pointer.startswith("/"):
-        raise UsageError(
-            f"{pointer!r} is no JSON pointer to something within; it begins with /, as /result/content"
-        )
-    span = (0, len(body))
-    for depth, part in enumerate(parts):
-        within = members(body, span)
-        if within or body[span[0] : span[1]].strip()[:1] == b"{":
-            found = within.get(part)
-            if found is None and depth == len(parts) - 1:
-                return _with_member(body, span, part, value, bool(within))
-        else:
-            listed = items(body, span)
-            found = listed[int(part)] if part.isdecimal() and int(part) < len(listed) else None
-        if found is None:
-            raise UsageError(
-                f"there is nothing at {pointer} in that frame; its members are seen with sessions frames"
-            )
-        span = found
-    return body[: span[0]] + value.encode() + body[span[1] :]
+    if not pointer.startswith("/"):
+        raise UsageError(f"{pointer!r} is no JSON pointer to something within; it begins with /, as /result")
+    parts = parts_of(pointer)
+    span = place(body, parts)
+    if span is not None:
+        return body[: span[0]] + value.encode() + body[span[1] :]
+    above = place(body, parts[:-1])
+    if above is None or body[above[0] : above[1]].lstrip()[:1] != b"{":
+        raise UsageError(f"there is nothing at {pointer} in that frame; see sessions frames --body")
+    return _with_member(body, above, parts[-1], value, bool(members(body, above)))
 
 
 def answered(body: bytes, key: str, value: str) -> bytes:

@@ -28,7 +28,7 @@ from workbench.replay.cast import Cast, Part
 from workbench.replay.cues import Script
 from workbench.replay.ends import is_end
 from workbench.replay.faults import parse_fault
-from workbench.replay.matching import kept_ignores, parse_ignore
+from workbench.replay.matching import parse_ignore
 from workbench.replay.options import Options, parse_timing
 from workbench.replay.script import build
 from workbench.store.chosen import Chosen, choose_all
@@ -115,7 +115,7 @@ def cast_of(
     ``again`` chooses the same once more: over HTTP whoever uses the place without a name gets all of the
     stateless era. It is played within the context of the first of the ``chosen`` if that ``stays_open``;
     else its scripts must be completed within it."""
-    options = options.keeping(kept_ignores(chosen[0].rules()))
+    options = options.keeping(chosen[0].rules())
     parts = [_part(each, at_once, lines, stays_open) for each in chosen]
     pooled = None
     if again is not None and len(parts) > 1:

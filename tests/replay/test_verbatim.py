@@ -8,6 +8,7 @@ import pytest
 
 from tests.replay.build import Live, Tape, call, note, request, result, text
 from workbench.replay.actions import Send
+from workbench.replay.correlate import NO_RULES
 from workbench.replay.options import Options
 from workbench.replay.selfcheck import selfcheck
 from workbench.replay.server import MISS, MockServer
@@ -125,4 +126,5 @@ def test_options_are_named_as_on_the_command_line() -> None:
         "timing": 0.0,
         "faults": (),
         "on_miss": "error",
+        "correlations": NO_RULES,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from workbench.errors import UsageError
+from workbench.replay.correlate import Rules, parse_follow, parse_never
 from workbench.replay.faults import parse_fault
 from workbench.replay.matching import AFTER, MODES, parse_ignore
 from workbench.replay.options import Options, parse_timing
@@ -20,6 +21,10 @@ Options:
   --match exact|strict|name|method   how requests are compared (exact)
   --ignore [METHOD[:NAME]=]POINTER   leave a place in params out of the
                                      comparison; may be repeated
+  --correlate FROM=TO                follow a value from a place in what the client
+                                     sends (params, its answers) to a place in
+                                     what it gets; may be repeated
+  --no-correlate POINTER             follow none from this place; may be repeated
   --after last|error|cycle           what a request asked for more often than
                                      recorded gets (error for tools/call and
                                      tasks/cancel, last for the rest)
@@ -75,6 +80,8 @@ _VALUED: dict[str, tuple[str, ...]] = {
     "--order": ("causal", "recorded"),
     "--ignore": (),
     "--fault": (),
+    "--correlate": (),
+    "--no-correlate": (),
     "--timing": (),
     "--report": (),
     "--junit": (),
@@ -94,7 +101,7 @@ _SWITCHES = ("--strict", "--anywhere", "--no-header-checks")
 _WRITTEN = ("--report", "--junit", "--output")
 
 #: Options that may be repeated.
-_REPEATED = ("--ignore", "--fault", "--host")
+_REPEATED = ("--ignore", "--correlate", "--no-correlate", "--fault", "--host")
 
 #: Options that say something only over HTTP.
 _OVER_HTTP = ("--ready-file", "--connections", "--host", "--anywhere", "--no-header-checks")
@@ -186,5 +193,9 @@ class Arguments:
             order=self.values.get("--order", "causal"),
             timing=parse_timing(self.values.get("--timing", "none")),
             strict="--strict" in self.values,
+            correlations=Rules(
+                tuple(map(parse_follow, self.several["--correlate"])),
+                tuple(map(parse_never, self.several["--no-correlate"])),
+            ),
             on_miss=self.values.get("--on-miss", "error"),
         )

@@ -44,6 +44,20 @@ COMPARE, IGNORE = "verify-compare", "verify-ignore"
     help="Leave a place in answers out of the comparison (* is one level); may be repeated.",
 )
 @click.option(
+    "--correlate",
+    "follows",
+    multiple=True,
+    metavar="FROM=TO",
+    help="Follow a value from a place in answers to a place in params; may be repeated.",
+)
+@click.option(
+    "--no-correlate",
+    "nevers",
+    multiple=True,
+    metavar="POINTER",
+    help="Follow none from this place in answers (* is one level); may be repeated.",
+)
+@click.option(
     "--slower",
     type=click.FloatRange(min=1),
     metavar="TIMES",
@@ -79,6 +93,8 @@ def client(
     file: str,
     levels: tuple[str, ...],
     ignores: tuple[str, ...],
+    follows: tuple[str, ...],
+    nevers: tuple[str, ...],
     slower: float | None,
     timing: str,
     connections: tuple[str, ...],
@@ -99,6 +115,7 @@ def client(
 
     from workbench.cli.sessions.verifying import checked_lines
     from workbench.keep import check
+    from workbench.replay.correlate import KEPT_FOLLOW, KEPT_NEVER, NO_RULES
     from workbench.session.updating import update_recording
     from workbench.session.verifying import Verifying
     from workbench.store.whole import read_whole
@@ -112,8 +129,10 @@ def client(
         _must_be_text(whole.path)
     targets = spread(target_line(click.get_current_context()).targets, whole.names)
     given = [*((COMPARE, each) for each in levels), *((IGNORE, each) for each in ignores)]
+    given += [*((KEPT_FOLLOW, each) for each in follows), *((KEPT_NEVER, each) for each in nevers)]
+    rules = NO_RULES.and_kept([*whole.rules, *given])
     manner = _manner(next(iter(targets.values())), _levels([*whole.rules, *given]), secrets)
-    manner = manner._replace(slower=slower, pace=pace(timing))
+    manner = manner._replace(slower=slower, pace=pace(timing), correlations=rules)
     verifying = Verifying(whole, targets, manner)
     told = anyio.run(verifying.run, record)
     if record is not None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from workbench.cli.replay_arguments import HELP, Arguments
 from workbench.cli.replay_verdict import ReportFiles, tell
 from workbench.errors import EXIT_MISMATCH
-from workbench.replay.matching import kept_ignores
 from workbench.replay.report import Report
 from workbench.replay.script import build
 from workbench.replay.server import MockServer
@@ -45,7 +44,7 @@ def main(argv: list[str]) -> int:
             ending=chosen.process,
             fetch=chosen.body,
         )
-        options = options.keeping(kept_ignores(chosen.rules()))
+        options = options.keeping(chosen.rules())
         server = MockServer(script, Report(chosen.path, chosen.name), options, clock=time.monotonic)
         values = arguments.values
         report = ReportFiles(server.report_value, values.get("--report"), values.get("--junit"))

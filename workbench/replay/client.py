@@ -71,7 +71,7 @@ class MockClient:
         self._script = script
         self._manner = manner = manner or Manner()
         self._told = Verification(recording, script)
-        self.correlations = Correlations(script, unused=False)
+        self.correlations = Correlations(script, unused=False, rules=manner.correlations)
         self.veil = Veil(redactor or Redactor(), manner.secrets)
         self._judge = Judge(script, manner.levels, self.correlations, self.veil, manner.slower)
         self._lines = {connection: Line(connection) for connection in script.connections}

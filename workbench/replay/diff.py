@@ -193,10 +193,14 @@ def step(pointer: str, key: str) -> str:
     return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
+def parts_of(pointer: str) -> tuple[str, ...]:
+    """The steps of a pointer, unescaped (RFC 6901, 3)."""
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+
+
 def at(value: Any, pointer: str) -> Any:
     """What a pointer leads to in a value, ``ABSENT`` if nothing."""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
+    for key in parts_of(pointer):
         if isinstance(value, dict):
             value = value.get(key, ABSENT)
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Plain
-from workbench.replay.diff import Difference, Secrets, canonical, differences
+from workbench.replay.diff import Difference, Secrets, canonical, differences, parts_of
 from workbench.replay.identity import renumbered
 
 MODES = ("strict", "exact", "name", "method")
@@ -96,8 +96,7 @@ def parse_ignore(text: str) -> Ignore:
     if not pointer.startswith("/"):
         raise UsageError(f"--ignore {text}: a JSON pointer begins with /, e.g. /arguments/limit.")
     method, _, name = scope.partition(":") if equals else ("", "", "")
-    parts = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
-    return Ignore(parts, method, name)
+    return Ignore(parts_of(pointer), method, name)
 
 
 def kept_ignores(rules: Iterable[tuple[str, str]]) -> tuple[Ignore, ...]:

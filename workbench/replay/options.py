@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from workbench.errors import UsageError
+from workbench.replay.correlate import NO_RULES, Rules
 from workbench.replay.faults import Fault
-from workbench.replay.matching import Ignore
+from workbench.replay.matching import Ignore, kept_ignores
 
 
 class Options(NamedTuple):
@@ -22,10 +24,14 @@ class Options(NamedTuple):
     timing: float = 0.0
     faults: tuple[Fault, ...] = ()
     on_miss: str = "error"
+    correlations: Rules = NO_RULES
 
-    def keeping(self, ignores: tuple[Ignore, ...]) -> Options:
-        """The same with the ignore rules kept with a recording."""
-        return self._replace(ignores=(*ignores, *self.ignores))
+    def keeping(self, rules: Iterable[tuple[str, str]]) -> Options:
+        """The same with the rules kept with a recording. Raises ``UsageError``."""
+        kept = list(rules)
+        return self._replace(
+            ignores=(*kept_ignores(kept), *self.ignores), correlations=self.correlations.and_kept(kept)
+        )
 
 
 def parse_timing(text: str) -> float:

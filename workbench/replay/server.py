@@ -71,7 +71,7 @@ class MockServer:
         self._matcher = Matcher(
             mode=options.match, after=options.after, ignores=options.ignores, prepared=prepared
         )
-        self._correlations = Correlations(script)
+        self._correlations = Correlations(script, rules=options.correlations)
         self._player = Player(
             report,
             self._correlations,

@@ -8,6 +8,7 @@ of nesting and any spelling, and the time is linear in the size.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from workbench.core.jsonrpc import loads
 
@@ -24,6 +25,20 @@ def member(body: bytes, *path: str) -> Span | None:
     span: Span | None = (0, len(body))
     for key in path:
         span = None if span is None else members(body, span).get(key)
+    return span
+
+
+def place(body: bytes, path: Sequence[str]) -> Span | None:
+    """Where the value at a path of object keys and indices of arrays stands, ``None`` if nowhere."""
+    span = (0, len(body))
+    for part in path:
+        found = members(body, span).get(part)
+        if found is None and part.isdecimal():
+            listed = items(body, span)
+            found = listed[int(part)] if int(part) < len(listed) else None
+        if found is None:
+            return None
+        span = found
     return span
 
 

@@ -77,6 +77,16 @@ from workbench.errors import EXIT_OK, RecordingError, UsageError
     help="Keep a rule: mock servers leave this place in params out.",
 )
 @click.option(
+    "--correlate",
+    "follows",
+    multiple=True,
+    metavar="FROM=TO",
+    help="Keep a rule: follow a value from one place to another.",
+)
+@click.option(
+    "--no-correlate", "nevers", multiple=True, metavar="POINTER", help="Keep a rule: follow none from there."
+)
+@click.option(
     "--no-match-ignore", "forgotten", multiple=True, metavar="RULE", help="Keep such a rule no more."
 )
 @click.option(
@@ -92,6 +102,8 @@ def edit(
     failures: tuple[tuple[str, str, str], ...],
     after: int | None,
     ignores: tuple[str, ...],
+    follows: tuple[str, ...],
+    nevers: tuple[str, ...],
     forgotten: tuple[str, ...],
     target: str | None,
 ) -> int:
@@ -104,6 +116,7 @@ def edit(
     """
     from workbench.edit import Asked, apply, edit_of
     from workbench.keep import check
+    from workbench.replay.correlate import KEPT_FOLLOW, KEPT_NEVER, NO_RULES
     from workbench.replay.matching import KEPT_IGNORE, parse_ignore
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
@@ -113,6 +126,8 @@ def edit(
     selection = resolve(file)
     for text in ignores:
         parse_ignore(text)
+    correlations = [*((KEPT_FOLLOW, each) for each in follows), *((KEPT_NEVER, each) for each in nevers)]
+    NO_RULES.and_kept(correlations)
     asked = Asked(
         sets,
         answers,
@@ -120,7 +135,7 @@ def edit(
         drops,
         [(*each, False) for each in adds] + [(*each, True) for each in failures],
         after,
-        [(KEPT_IGNORE, text) for text in ignores],
+        [*((KEPT_IGNORE, text) for text in ignores), *correlations],
         frozenset((KEPT_IGNORE, text) for text in forgotten),
     )
     if asked == Asked(after=after, adds=[], rules=[]):

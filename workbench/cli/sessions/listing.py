@@ -14,6 +14,7 @@ from workbench.cli.sessions.when import iso, moment, span
 
 if TYPE_CHECKING:
     from workbench.core.frame import Stream
+    from workbench.replay.followable import Followed
     from workbench.store.library import Stored
     from workbench.store.reader import ConnectionRow, Reader, SessionRow
 
@@ -91,8 +92,11 @@ def _session_data(session: SessionRow) -> dict[str, Any]:
 
 @click.command()
 @click.argument("file")
+@click.option(
+    "--correlations", is_flag=True, help="Show which values a mock client follows from answers to requests."
+)
 @json_option
-def show(file: str, as_json: bool) -> int:
+def show(file: str, correlations: bool, as_json: bool) -> int:
     """Show what a recording holds.
 
     Its sessions and their connections, both sides' identities, and how often each request was sent.
@@ -114,12 +118,22 @@ def show(file: str, as_json: bool) -> int:
             streams = reader.streams()
             changed = Counter(reader.provenance().values())
             rules = reader.rules()
+            followed = _followed(reader, connections, rules) if correlations else {}
         if as_json:
             kept = [{"what": what, "value": value} for what, value in rules]
             data = _show_data(session, connections, usage, streams)
-            told.append({**data, "changedFrames": dict(changed), "rules": kept})
+            data = {**data, "changedFrames": dict(changed), "rules": kept}
+            if correlations:
+                data["correlations"] = [
+                    {"connection": number, **each._asdict()}
+                    for number, several in followed.items()
+                    for each in several
+                ]
+            told.append(data)
         else:
             _show(selection.path, session, connections, usage, live, streams, _added(changed, rules))
+            if correlations:
+                _show_followed(connections, followed)
     if as_json:
         output.json_document({"path": selection.path, "live": live, "sessions": told})
     return 0
@@ -185,6 +199,33 @@ def _show(
         ]
         if rows:
             output.table(("", "request", "name", "times", ""), rows, indent=2)
+
+
+def _followed(
+    reader: Reader, connections: list[ConnectionRow], rules: list[tuple[str, str]]
+) -> dict[int, list[Followed]]:
+    """What is followed, by connection."""
+    from workbench.replay.correlate import NO_RULES
+    from workbench.replay.followable import followable
+
+    said = NO_RULES.and_kept(rules)
+    return {
+        each.number: followable(list(reader.frames(connection=each.number)), said) for each in connections
+    }
+
+
+def _show_followed(connections: list[ConnectionRow], followed: dict[int, list[Followed]]) -> None:
+    for connection in connections:
+        output.line("")
+        rows = [
+            (str(each.seq), each.pointer, each.value, ", ".join(map(str, each.used)))
+            for each in followed[connection.number]
+        ]
+        if rows:
+            output.heading(f"Followed in connection {connection.number}  {connection.name}")
+            output.table(("given by", "at", "value", "used by"), rows, indent=2)
+        else:
+            output.line(f"Nothing is followed in connection {connection.number} {connection.name}.")
 
 
 def _added(changed: Counter[str], rules: list[tuple[str, str]]) -> list[tuple[str, str]]:
