@@ -90,14 +90,14 @@ def edit_of(reader: Reader, asked: Asked, connection: int | None = None) -> Edit
     def body(seq: int) -> bytes:
         return bodies[seq] if seq in bodies else _frame(reader, seq).body
 
-    for seq, pointer, text in asked.sets:
-        bodies[seq] = put(body(seq), pointer, _json(text, f"--set {seq} {pointer}"))
     for key, several in (("result", asked.answers), ("error", asked.errors)):
         for seq, text in several:
             answer = _answer(reader, seq)
             bodies[answer] = answered(
                 body(answer), key, _json(text, f"--{'answer' if key == 'result' else key} {seq}")
             )
+    for seq, pointer, text in asked.sets:
+        bodies[seq] = put(body(seq), pointer, _json(text, f"--set {seq} {pointer}"))
     dropped: set[int] = set()
     for seq in asked.drops:
         dropped |= _exchange_of(reader, seq)

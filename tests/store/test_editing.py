@@ -75,6 +75,11 @@ def test_an_answer_may_become_an_error_and_back(recording: Path) -> None:
     assert told[7] == ("TO_CLIENT", result(3, content=[1]), "edited")
 
 
+def test_a_place_may_be_set_in_an_answer_that_is_given_with_it(recording: Path) -> None:
+    told = changed(recording, errors=[(7, '{"code":1,"message":"no"}')], sets=[(8, "/error/data", "[1]")])
+    assert told[7][1]["error"] == {"code": 1, "message": "no", "data": [1]}
+
+
 def test_an_exchange_goes_with_its_progress_and_marks_move_along(recording: Path) -> None:
     changed(recording, sets=[(8, "/result/content/0/text", '"later"')])
     told = changed(recording, drops=[5])
