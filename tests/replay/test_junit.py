@@ -53,6 +53,18 @@ def test_a_miss_says_the_nearest_request_and_where_it_differs() -> None:
     assert summary(report).startswith("mismatch: 1 of 2 requests answered, 1 missed")
 
 
+def test_the_line_of_a_report_tells_what_was_no_recording_s() -> None:
+    report = {
+        "recording": "r",
+        "verdict": "ok",
+        "answered": 3,
+        "requests": 4,
+        "live_count": 2,
+        "faults": [{}],
+    }
+    assert summary(report) == "ok: 3 of 4 requests answered, 2 by a live server, 1 faults injected"
+
+
 def test_a_mock_server_that_was_asked_what_was_recorded_has_one_case_that_passes() -> None:
     report = server_report(call(9, "a"))
     assert agrees(report)

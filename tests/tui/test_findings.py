@@ -12,6 +12,8 @@ from tests.store.session import record, unit
 from tests.tui.at_work import at_work, reading
 from workbench.config import parse_targets
 from workbench.core.frame import Direction
+from workbench.edit import apply
+from workbench.store.formats.editing import Edit
 from workbench.store.reader import Reader
 from workbench.tui.messages import Body
 from workbench.tui.opened import RecordingDesk
@@ -90,3 +92,12 @@ async def test_what_is_found_while_a_body_is_fetched_is_shown(tmp_path: Path) ->
         work.main._wanted_frame = (2, True)
         work.main.post_message(Body(2, "#2  error ping", reader.body(2), None, ()))
         await work.shows("error result-and-error", "pretty")
+
+
+async def test_a_frame_that_was_not_recorded_as_it_is_says_so_when_it_is_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.db")
+    record(tmp_path / "r.db", BODIES).close("closed")
+    apply(path, Edit(bodies={2: b'{"jsonrpc":"2.0","id":1,"result":{}}'}))
+    async with reading(RecordingDesk(Reader.open(path)), size=(80, 24)) as work:
+        work.main.open_frame(2)
+        await work.shows("#2  result ping  edited")

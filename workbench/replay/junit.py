@@ -59,6 +59,8 @@ def summary(report: Mapping[str, Any]) -> str:
     else:
         told = f"{report.get('answered', 0)} of {report.get('requests', 0)} requests answered"
         for number, word in (
+            (report.get("live_count"), "by a live server"),
+            (len(report.get("faults") or ()), "faults injected"),
             (report.get("missed"), "missed"),
             (report.get("differing_answers"), "answers of the client differ"),
             (report.get("unused_count"), "recorded requests unused"),

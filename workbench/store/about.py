@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: What is said of frames that were not recorded as they are, by their provenance.
+PROVENANCE = {"edited": "edited", "hand": "made by hand", "recorded": "recorded later"}
+
 
 class SessionRow(NamedTuple):
     """One session of a file. Times are nanoseconds since the epoch; ``ended_how`` is ``None`` for

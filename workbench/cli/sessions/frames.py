@@ -14,6 +14,7 @@ from workbench.cli import output
 from workbench.cli.sessions.when import iso
 from workbench.core.frame import PREVIEW_BYTES
 from workbench.errors import UsageError
+from workbench.store.about import PROVENANCE
 
 if TYPE_CHECKING:
     from workbench.core.frame import Frame, Row, Stream
@@ -93,16 +94,12 @@ def _rows(reader: Reader, only: int | None, first: int, last: int | None, find: 
                 yield row
 
 
-#: What is said of a frame that was not recorded as it is.
-_HOW = {"edited": " edited", "hand": " made by hand", "recorded": " recorded later"}
-
-
 def _line(row: Row, names: dict[int, str], started_ns: int, how: str | None) -> str:
     arrow = ("  ", "->", "<-")[row.direction]
     subject = " ".join(part for part in (row.method, row.name) if part)
     identity = f" #{row.id}" if row.id is not None else ""
     took = f" {output.seconds(row.duration_ns / 1e9)}" if row.duration_ns is not None else ""
-    told = _HOW.get(how or "", "")
+    told = f" {PROVENANCE.get(how, how)}" if how else ""
     name = output.padded(names.get(row.connection, "-"), max(map(output.width, names.values()), default=1))
     head = (
         f"{row.seq:>6} {(row.wall_ns - started_ns) / 1e9:>9.3f} {name} {arrow} "

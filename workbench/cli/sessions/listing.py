@@ -230,8 +230,9 @@ def _show_followed(connections: list[ConnectionRow], followed: dict[int, list[Fo
 
 def _added(changed: Counter[str], rules: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """What people have put into it."""
-    words = {"edited": "edited", "hand": "made by hand", "recorded": "recorded later"}
-    told = ", ".join(f"{count} {words.get(how, how)}" for how, count in sorted(changed.items()))
+    from workbench.store.about import PROVENANCE
+
+    told = ", ".join(f"{count} {PROVENANCE.get(how, how)}" for how, count in sorted(changed.items()))
     return [("changed frames", told), *(("rule", f"{what} {value}") for what, value in rules)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.check.rule import Finding
 from workbench.errors import WorkbenchError
+from workbench.store.about import PROVENANCE
 from workbench.tui.aside import aside
 from workbench.tui.ask import Ask
 from workbench.tui.broken import findings_of
@@ -75,10 +76,12 @@ class Bodies(Part):
                 frame = reader.frame(seq)
                 stream = reader.stream(frame.stream) if frame.stream else None
                 found = findings_of(self.desk.findings(seq), next(iter(reader.rows([seq])), None))
+                how = reader.provenance([seq]).get(seq)
             except WorkbenchError as error:
                 return Said(str(error), True)
             what = [frame.kind.name.lower(), frame.method or "", frame.name or ""]
             title = f"#{seq}  {' '.join(word for word in what if word)}"
+            title += f"  {PROVENANCE.get(how, how)}" if how else ""
             return Body(seq, title, frame.body, heads_of(frame, stream), found)
 
         aside(self, fetch)
