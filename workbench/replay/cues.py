@@ -179,6 +179,11 @@ class Plain(Cue):
             body = self.fetch(self.reply.seq)
         return body
 
+    def let_go(self) -> None:
+        """Keep its answer no more: it has been sent, and can be read again."""
+        if self.fetch is not None:
+            self.reply = self.reply._replace(body=None)
+
     def _message(self) -> Message | None:
         messages = read(self.body).messages
         return messages[0] if messages else None

@@ -10,7 +10,7 @@ from workbench.core.frame import Frame
 from workbench.replay.cues import OWN, Cue, Fetch, Piece, Plain, Reply, Script
 
 #: Larger answers are left in the recording until they are needed (bytes), where that is possible.
-KEPT_BYTES = 4096
+KEPT_BYTES = 512
 
 
 class Hanger:

@@ -98,6 +98,7 @@ class Player:
             return None
         reply = cue.reply
         body = self._correlations.applied(identity.put_id(cue.answer_body(), reply.id, id))
+        cue.let_go()
         status = 200 if self._own else self.status(body)
         return [Send(body, reply.ending, reply.seq, 0, 1, stream, status)]
 
