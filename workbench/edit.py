@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from workbench.config.redaction import own_redactor
 from workbench.core.exchange import Exchange
 from workbench.core.exchanges import exchanges
 from workbench.core.frame import Channel, Direction, Frame
@@ -23,6 +24,7 @@ from workbench.errors import RecordingError, UsageError
 from workbench.replay import identity
 from workbench.replay.diff import parts_of
 from workbench.replay.spans import members, place
+from workbench.replay.veil import Veil, highest
 from workbench.store.copying import export, import_file
 from workbench.store.formats.editing import LATER, Added, Edit, edited, retold
 from workbench.store.formats.revising import is_text_form
@@ -58,8 +60,14 @@ class Made(NamedTuple):
 
 
 def add(path: str, session: int, made: Sequence[Made]) -> None:
-    """Add exchanges at the end of their connections. Raises ``RecordingError``."""
+    """Add exchanges at the end of their connections, secrets out. Raises ``RecordingError``."""
     with _locked(path):
+        veil, taken = Veil(own_redactor()), highest(text_of(path))
+
+        def made_of(body: bytes, end: _End, connection: int, direction: Direction) -> Added:
+            stored, spans = veil.stored(body, taken)
+            return Added(end.seq, connection, direction, stored, LATER, spans, len(body))
+
         with Reader.open(path, session=session) as reader:
             place = [row.number for row in reader.sessions()].index(reader.session) + 1
             ends = {number: _end(reader, number) for number in {each.connection for each in made}}
@@ -69,15 +77,10 @@ def add(path: str, session: int, made: Sequence[Made]) -> None:
             end.last_id += 1
             id = str(end.last_id)
             asked = request(id, each.method, each.params)
+            answer = identity.put(each.body, identity.ID, id)
             added += [
-                Added(end.seq, each.connection, Direction.TO_SERVER, asked, LATER),
-                Added(
-                    end.seq,
-                    each.connection,
-                    Direction.TO_CLIENT,
-                    identity.put(each.body, identity.ID, id),
-                    LATER,
-                ),
+                made_of(asked, end, each.connection, Direction.TO_SERVER),
+                made_of(answer, end, each.connection, Direction.TO_CLIENT),
             ]
         apply(path, Edit(place, added=added))
 

@@ -126,6 +126,25 @@ def test_what_a_live_server_answered_is_added_to_the_recording_and_replayed_from
     assert place.starts == 1
 
 
+def test_no_secret_of_what_is_added_gets_into_the_recording(place: Place) -> None:
+    key = "sk-ant-api03-" + "a1B2c3D4e5" * 8
+    status, answers, _ = place.serve("record", call(5, "t", api_key=key, n=2))
+    assert (status, key in json.dumps(answers)) == (0, True)
+    assert key.encode() not in place.recording.read_bytes()
+    with Reader.open(str(place.recording)) as reader:
+        added = [reader.frame(seq) for seq in reader.provenance()]
+    assert [b"<redacted:1 " in frame.body for frame in added] == [True, True]
+    assert all(frame.spans and frame.size > 0 for frame in added)
+    (verdict,) = check(str(place.recording))
+    assert verdict.verdict.whole, verdict.verdict.problems
+    # Another secret gets another number.
+    place.serve("record", call(5, "t", api_key=key[::-1].replace("-", "x") + key, n=3))
+    with Reader.open(str(place.recording)) as reader:
+        bodies = b"".join(frame.body for frame in reader.frames())
+    assert b"<redacted:2 " in bodies
+    assert key.encode() not in bodies
+
+
 def test_a_live_server_that_does_not_answer_leaves_the_miss_as_it_is(place: Place) -> None:
     report = place.folder / "report.json"
     status, answers, _ = place.serve("record", call(5, "die"), more=("--report", str(report)))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from workbench.core.frame import Direction
+from workbench.core.frame import Direction, Span
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError
 from workbench.store.formats.export import line_of
@@ -27,13 +27,16 @@ _OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
 
 class Added(NamedTuple):
-    """A frame made by hand, and the seq of the one that it comes after (0: before all)."""
+    """A frame made by hand, and the seq of the one that it comes after (0: before all). ``spans`` and
+    ``size`` are as in ``Frame``, ``how`` is its provenance."""
 
     after: int
     connection: int
     direction: Direction
     body: bytes
     how: str = HAND
+    spans: tuple[Span, ...] = ()
+    size: int | None = None
 
 
 class Edit(NamedTuple):
@@ -132,13 +135,17 @@ def _new_rules(rules: Sequence[tuple[str, str]], known: int) -> Iterator[_Line]:
 
 
 def _made(added: Added, clock: int) -> _Line:
-    members = {
+    members: dict[str, object] = {
         "frame": 0,
         "connection": added.connection,
         "ns": clock,
         "direction": added.direction.name.lower(),
         "channel": "stdio",
     }
+    if added.size not in (None, len(added.body)):
+        members["size"] = added.size
+    if added.spans:
+        members["spans"] = [list(span) for span in added.spans]
     return _Line("frame", -1, line_of(members, added.body).encode(), added.how)
 
 
