@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from workbench.core.methods import INPUT_METHODS, LIST_METHODS, name_of
+from workbench.core.methods import INPUT_METHODS, LIST_METHODS, REVISIONS, name_of
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Plain
 from workbench.replay.diff import Difference, Secrets, canonical, differences, parts_of
@@ -35,6 +35,9 @@ VOLATILE = frozenset(
     )
 )
 
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
 #: Requests whose effect is the point: asking once more than recorded is a miss by default.
 ONCE = frozenset(("tools/call", "tasks/cancel"))
 
@@ -48,9 +51,9 @@ BY_METHOD = frozenset(("initialize", "ping", "server/discover"))
 MAX_COMPARED = 200
 
 
-#: What is worked out once of each recorded request, by its key: what it is found by, and whether it has
-#: placeholders.
-Prepared = dict[int, tuple[str, bool]]
+#: What is worked out once of each recorded request, by its key: what it is found by, whether it has
+#: placeholders, and what it would be found by if it said of itself what it should.
+Prepared = dict[int, tuple[str, bool, str]]
 
 
 class Miss(NamedTuple):
@@ -68,12 +71,13 @@ KEPT_IGNORE = "match-ignore"
 
 class Live(NamedTuple):
     """A live request as it is looked for: ``bare`` are its params without what is not compared, ``key``
-    is equal for requests that are equal."""
+    is equal for requests that are equal, and ``base`` also where they say of themselves what may not be."""
 
     method: str
     name: str | None
     bare: Any
     key: str
+    base: str
 
 
 _Table = dict[str, "Cue | deque[Cue]"]
@@ -109,7 +113,7 @@ class Matcher:
 
     Ask for the ``next`` one while there are recorded requests that have not been added yet, and once all
     have been, for what is ``left``. ``prepared`` is what matchers of the same requests with the same mode
-    and rules share."""
+    and rules share. ``modern``: the requests are of the stateless era."""
 
     def __init__(
         self,
@@ -118,8 +122,12 @@ class Matcher:
         after: str = "",
         ignores: tuple[Ignore, ...] = (),
         prepared: Prepared | None = None,
+        modern: bool = False,
     ) -> None:
         self._mode = mode
+        self._modern = modern
+        #: The keys of recorded requests that say of themselves what may not be, by what they are else.
+        self._odd: dict[str, list[str]] = {}
         self._prepared = prepared
         self._after = after
         self._ignores = ignores
@@ -173,7 +181,8 @@ class Matcher:
         """A live request, to be looked for."""
         name = name_of(method, params)
         bare = self._bare(method, name, params)
-        return Live(method, name, bare, self._key(method, name, bare))
+        base = self._key(method, name, bare)
+        return Live(method, name, bare, base + self._oddity(params), base)
 
     def next(self, live: Live) -> Cue | Miss | None:
         """The first of the recorded requests added so far that is equal and has not been used; ``None`` if
@@ -191,7 +200,7 @@ class Matcher:
         if cue is not None:
             _remove(self._unused, self._prepared_of(cue)[0], cue)
             return self._take(live.key, cue)
-        return self._again(live) or self._miss(live)
+        return self._of_another_kind(live) or self._again(live) or self._miss(live)
 
     def unused(self) -> Iterator[Cue]:
         """Those that are waited for, in recorded order."""
@@ -201,19 +210,30 @@ class Matcher:
         rest = islice(cues, self._first_unused, None)
         return (cue for cue in rest if cue.key not in used and cue.method not in OPTIONAL)
 
+    def _of_another_kind(self, live: Live) -> Cue | None:
+        """One that is equal but for what it says of itself: well formed where the live one is not, or the
+        reverse. Only where none is equal in that too."""
+        for key in (live.base, *self._odd.get(live.base, ())):
+            cue = _pop(self._unused, key)
+            if cue is not None:
+                return self._take(live.key, cue)
+        return None
+
     def _first_fresh(self, key: str) -> Cue | None:
         """The first of those that nobody has looked at with this key; the others are sorted in."""
         while self._fresh:
             cue = self._fresh.popleft()
-            own, veiled = self._prepared_of(cue)
+            own, veiled, base = self._prepared_of(cue)
             if own == key:
                 return cue
             if veiled:
                 self._veiled[cue.key] = cue
+            if own != base:
+                self._odd.setdefault(base, []).append(own)
             _push(self._unused, own, cue)
         return None
 
-    def _prepared_of(self, cue: Cue) -> tuple[str, bool]:
+    def _prepared_of(self, cue: Cue) -> tuple[str, bool, str]:
         if self._prepared is None:
             return self._prepare(cue)
         known = self._prepared.get(cue.key)
@@ -289,11 +309,23 @@ class Matcher:
             return Miss(None, [], used)
         return Miss(best[2], best[3], used or (not best[3] and best[1]))
 
-    def _prepare(self, cue: Cue) -> tuple[str, bool]:
-        """What a recorded request is found by, and whether it has placeholders that hide something."""
-        key = self._key(cue.method, cue.name, self._bare(cue.method, cue.name, cue.params))
+    def _prepare(self, cue: Cue) -> tuple[str, bool, str]:
+        """What ``Prepared`` holds of a recorded request. Placeholders count where they hide something."""
+        params = cue.params
+        key = self._key(cue.method, cue.name, self._bare(cue.method, cue.name, params))
         hides = self._mode in ("exact", "strict") and cue.method not in BY_METHOD
-        return key, hides and "<redacted:" in key
+        return key + self._oddity(params), hides and "<redacted:" in key, key
+
+    def _oddity(self, params: Any) -> str:
+        """What a stateless request says of itself that no server may take ("Per-request metadata",
+        2026-07-28): servers answer it with an error, whatever it asks for."""
+        if not self._modern:
+            return ""
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        meta = meta if isinstance(meta, dict) else {}
+        version, capabilities = meta.get(_VERSION), meta.get(_CAPABILITIES)
+        odd = "" if isinstance(version, str) and version in REVISIONS else " version"
+        return odd if isinstance(capabilities, dict) else f"{odd} capabilities"
 
     def _key(self, method: str, name: str | None, bare: Any) -> str:
         if self._mode == "method" or method in BY_METHOD:

@@ -69,7 +69,11 @@ class MockServer:
         self._script = script
         self._options = options = options or Options()
         self._matcher = Matcher(
-            mode=options.match, after=options.after, ignores=options.ignores, prepared=prepared
+            mode=options.match,
+            after=options.after,
+            ignores=options.ignores,
+            prepared=prepared,
+            modern=script.modern,
         )
         self._correlations = Correlations(script, rules=options.correlations)
         self._player = Player(
