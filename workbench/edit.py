@@ -147,7 +147,7 @@ def put(body: bytes, pointer: str, value: str) -> bytes:
     parts = parts_of(pointer)
     span = place(body, parts)
     if span is not None:
-        return body[: span[0]] + value.encode() + body[span[1] :]
+        return body[: span[0]] + value.encode("utf-8", "surrogateescape") + body[span[1] :]
     above = place(body, parts[:-1])
     if above is None or body[above[0] : above[1]].lstrip()[:1] != b"{":
         raise UsageError(f"there is nothing at {pointer} in that frame; see sessions frames --body")
@@ -174,7 +174,11 @@ def answered(body: bytes, key: str, value: str) -> bytes:
 
 def _with_member(body: bytes, span: tuple[int, int], key: str, value: str, more: bool) -> bytes:
     end = body.rindex(b"}", span[0], span[1])
-    return body[:end] + f"{',' if more else ''}{dumps(key)}:{value}".encode() + body[end:]
+    return (
+        body[:end]
+        + f"{',' if more else ''}{dumps(key)}:{value}".encode("utf-8", "surrogateescape")
+        + body[end:]
+    )
 
 
 def _json(text: str, what: str) -> str:

@@ -288,3 +288,16 @@ def test_a_body_made_to_be_slow_takes_linear_time(piece: str) -> None:
     # A quadratic one would take 32 times as long for 32 times as much, and minutes for 10 MB.
     small = min(seconds(50_000) for _ in range(3)) + 0.002
     assert seconds(1_600_000) < 32 * small * 6
+
+
+@pytest.mark.parametrize("points", [(0xE9, 0xD83D), (0xD83D,), (0xDCFF,), (0xDCFF, 0xD83D)])
+def test_half_a_character_and_a_stray_byte_are_no_trouble(points: tuple[int, ...]) -> None:
+    """A peer may write half a character as an escape, and a program may be given any byte."""
+    text = "".join(map(chr, points))
+    redactor = Redactor()
+    redactor.add_secret("known", f"secret-{text}-value")
+    assert redactor.text(text) == text
+    assert redactor.header("x-any", text) == text
+    assert redactor.url(f"http://host/{text}") == f"http://host/{text}"
+    assert "secret-" not in redactor.text(f"it is secret-{text}-value")
+    assert looks_secret("password", text) is True

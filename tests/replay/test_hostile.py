@@ -89,6 +89,7 @@ def taped(recorded: list[tuple[str, Any]]) -> Tape:
     "name",
     "causal",
 )
+@example([], [b'{"id":1,"method":"tools/call","params":{"name":"\\u00e9\\ud83d"}}'], "exact", "causal")
 def test_whatever_is_recorded_and_whatever_is_said_a_replay_goes_on(
     recorded: list[tuple[str, Any]], said: list[bytes], match: str, order: str
 ) -> None:

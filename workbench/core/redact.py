@@ -28,7 +28,7 @@ from workbench.core.frame import Channel, Span
 from workbench.core.heads import header_hits, label_of, session_hits, url_hits
 from workbench.core.jsonrpc import loads
 from workbench.core.places import Walk
-from workbench.core.redact_forms import Forms, forms_of, readings, unescaped
+from workbench.core.redact_forms import Forms, forms_of, from_utf8, readings, unescaped, utf8
 from workbench.core.redact_names import is_plain_word, may_be_named, named_hits
 from workbench.core.shapes import Hit, may_hold_token, tokens
 
@@ -89,7 +89,7 @@ def looks_secret(name: str, value: str) -> bool:
     """Whether a value given under this name is to be kept out of recordings."""
     if len(value) < MIN_SECRET:
         return False
-    return is_secret_name(name) or next(tokens(value.encode("utf-8", "surrogateescape")), None) is not None
+    return is_secret_name(name) or next(tokens(utf8(value)), None) is not None
 
 
 def placeholders(body: bytes) -> list[bytes]:
@@ -163,17 +163,17 @@ class Redactor:
 
     def header(self, name: str, value: str) -> str:
         """The value of an HTTP header without the secrets in it."""
-        body = value.encode("utf-8", "surrogateescape")
+        body = utf8(value)
         return self._named(body, list(header_hits(name, body)))
 
     def url(self, url: str) -> str:
         """A URL without the secrets in its query and before its host."""
-        body = url.encode("utf-8", "surrogateescape")
+        body = utf8(url)
         return self._named(body, list(url_hits(body)))
 
     def _named(self, body: bytes, hits: list[Hit]) -> str:
         self._learn(body, hits)
-        return self._redact(body, Channel.NOTE, 0, hits)[0].decode("utf-8", "surrogateescape")
+        return from_utf8(self._redact(body, Channel.NOTE, 0, hits)[0])
 
     def _learn(self, body: bytes, hits: list[Hit], *, whole: bool = False) -> None:
         """What was found by its name is looked for in every body from now on: a value that looks like no
@@ -268,8 +268,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The same for a text of ours that may hold a secret (a target, a fact)."""
-        body = text.encode("utf-8", "surrogateescape")
-        return self.redact(body, Channel.NOTE)[0].decode("utf-8", "surrogateescape")
+        body = utf8(text)
+        return from_utf8(self.redact(body, Channel.NOTE)[0])
 
     def _replace(self, body: bytes, hits: list[Hit], channel: Channel) -> tuple[bytes, tuple[Span, ...]]:
         document = (

@@ -56,19 +56,36 @@ class Forms(NamedTuple):
                     yield Hit(*_coded_run(body, start, start + len(part)), f"{self.label} in base64")
 
 
+def utf8(text: str) -> bytes:
+    """The bytes of a text: stray bytes are themselves again, and halves of characters, which a peer may
+    write as an escape and no UTF-8 has, are written as if it had them."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def from_utf8(body: bytes) -> str:
+    """The text of ``utf8``."""
+    try:
+        return body.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return body.decode("utf-8", "surrogateescape")
+
+
 def forms_of(value: str, label: str) -> Forms:
     """How a value can stand in a body."""
-    exact = value.encode("utf-8", "surrogateescape")
+    exact = utf8(value)
     once = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)}
     # A shell's quoting is ours, in the command line of a target.
     same = {
         exact,
-        *(text.encode("utf-8", "surrogateescape") for text in (value.replace("'", "'\"'\"'"), *once)),
+        *(utf8(text) for text in (value.replace("'", "'\"'\"'"), *once)),
     }
     same |= {form.replace(b"/", b"\\/") for form in same}
     twice = {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in once for ascii_only in (False, True)}
     percent = _percent(exact)
-    others = {text.encode("utf-8", "surrogateescape") for text in twice}
+    others = {utf8(text) for text in twice}
     others |= {
         percent,
         re.sub(rb"%..", lambda found: found[0].lower(), percent),
