@@ -295,9 +295,9 @@ def test_half_a_character_and_a_stray_byte_are_no_trouble(points: tuple[int, ...
     """A peer may write half a character as an escape, and a program may be given any byte."""
     text = "".join(map(chr, points))
     redactor = Redactor()
-    redactor.add_secret("known", f"secret-{text}-value")
+    assert redactor.add_value("known", f"secret-{text}-value")
     assert redactor.text(text) == text
     assert redactor.header("x-any", text) == text
     assert redactor.url(f"http://host/{text}") == f"http://host/{text}"
     assert "secret-" not in redactor.text(f"it is secret-{text}-value")
-    assert looks_secret("password", text) is True
+    assert not looks_secret("any", text)
