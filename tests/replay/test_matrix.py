@@ -4,8 +4,7 @@ A program of each client (``clients``) runs on a live server of the official SDK
 the era, and again on the recording of that. What its code saw must be equal, everything must
 have been asked for that was recorded, and nothing else.
 
-Of two overlapping calls the later one ends last here. The other way round a line that belongs to the
-earlier one can overtake what may belong to both, on stdio: a known gap (docs/measured.md), held by
+Of two overlapping calls the later one ends last here. The other way round is held by
 ``test_what_belongs_to_the_earlier_call_does_not_overtake_what_may_belong_to_both``.
 
 Cells that cannot exist: the TypeScript SDK in process, which is another process; HTTP with SSE in the

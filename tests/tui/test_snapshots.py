@@ -21,6 +21,7 @@ from workbench.tui.desk import Desk
 from workbench.tui.dock import Dock
 from workbench.tui.opened import RecordingDesk
 from workbench.tui.screens.arranging import LOW
+from workbench.tui.widgets.frame_log import FrameLog
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +41,28 @@ async def at_rest(app: Workbench, pilot: Pilot[Any]) -> None:
         nonlocal since, before
         strips = app.screen._compositor.render_strips(app.size)
         now = "\n".join("".join(segment.text for segment in strip) for strip in strips)
-        if now != before:
+        if now != before or not rows_are_there(app):
             since, before = time.monotonic(), now
         return time.monotonic() - since > AT_REST
 
     await until(pilot, same)
 
 
-#: Nothing on the screen takes this long to follow what it shows (seconds).
+def rows_are_there(app: Workbench) -> bool:
+    """Whether the frames in view have been read, which a loaded machine may take any time for."""
+    for log in app.screen.query(FrameLog):
+        feed = log._feed
+        seqs = (
+            feed.view.seqs(log.top, min(log.top + log.shown, log._count))
+            if log.display and log.size.height
+            else ()
+        )
+        if any(feed.row(seq) is None for seq in seqs):
+            return False
+    return True
+
+
+#: Nothing else on the screen takes this long to follow what it shows (seconds).
 AT_REST = 0.8
 
 NEXT = "right_square_bracket"
