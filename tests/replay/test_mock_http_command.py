@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,10 +12,11 @@ import httpx
 import pytest
 
 from tests.replay.build import Tape, call, note, result, text
-from tests.replay.mocked import listening
-from tests.replay.serving import INITIALIZE, saved, served
+from tests.replay.mocked import listening, started
+from tests.replay.serving import INITIALIZE, SERVE, saved, served
 from tests.wire.raw import modern, modern_headers
 from workbench.core.frame import Channel, Direction
+from workbench.store.copying import copy
 from workbench.store.reader import Reader
 
 SECRET = "sk-ant-api03-" + "a1B2c3D4e5" * 8
@@ -192,3 +194,24 @@ def test_whoever_uses_the_place_without_a_name_gets_what_all_clients_of_the_stat
     with listening(recording, tmp_path, "--connections", "fixed:two") as mock:
         assert [asked(mock.url, name) for name in ("u", "t")] == ["u", None]
         assert mock.end() == 6
+
+
+def test_a_recording_that_cannot_be_read_on_ends_the_mock_with_a_sentence(tmp_path: Path) -> None:
+    tape = Tape().hello()
+    for number in range(2, 500):
+        tape.c(call(number, "t", n=number)).s(text(number, "x" * 200))
+    recording = tmp_path / "a.jsonl"
+    copy(str(saved(tape, tmp_path / "a.db")), str(recording))
+    lines = recording.read_text().splitlines(keepends=True)
+    lines[700] = lines[700].replace('"direction":"', '"direction":"up_')
+    recording.write_text("".join(lines))
+    # Without a report it is read no further than its clients come.
+    command, ready = [*SERVE, str(recording), "--listen", "127.0.0.1:0"], tmp_path / "url.txt"
+    with started([*command, "--ready-file", str(ready)], ready) as process:
+        talk = Talk(ready.read_text().strip())
+        with suppress(httpx.HTTPError, ValueError):
+            talk.say(call(7, "t", n="never"))
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 7
+    assert b"line 701: it is no frame" in said
+    assert said.count(b"\n") == 1

@@ -60,24 +60,35 @@ async def serve_client(
     ``complain`` takes the lines of stderr, where they have a place. ``live`` is asked what the recording has
     no answer for, where the mock's options say so.
     """
+    trouble: WorkbenchError | None = None
     async with anyio.create_task_group() as group:
         stage = _Stage(server, client, checkpoint, complain, live, group)
-        client.on_left = stage.left
-        stage.perform(server.start())
-        if first is not None:
-            stage.take(first)
-        while not stage.over:
-            with anyio.move_on_after(patience(server)) as limit:
-                received = await client.receive()
-                if received is None:
-                    break
-                stage.take(received)
-            if limit.cancelled_caught:
-                stage.perform(server.release() if server.due is None else server.tick())
-        with anyio.move_on_after(LAST_ANSWERS):
-            await stage.answered()
+        try:
+            await _attend(stage, server, client, first)
+        except WorkbenchError as error:
+            # Raised again outside of the task group, which would wrap it.
+            trouble = error
         group.cancel_scope.cancel()
+    if trouble is not None:
+        raise trouble
     return stage.code
+
+
+async def _attend(stage: _Stage, server: MockServer, client: Client, first: Received | None) -> None:
+    client.on_left = stage.left
+    stage.perform(server.start())
+    if first is not None:
+        stage.take(first)
+    while not stage.over:
+        with anyio.move_on_after(patience(server)) as limit:
+            received = await client.receive()
+            if received is None:
+                break
+            stage.take(received)
+        if limit.cancelled_caught:
+            stage.perform(server.release() if server.due is None else server.tick())
+    with anyio.move_on_after(LAST_ANSWERS):
+        await stage.answered()
 
 
 class _Stage:
