@@ -19,7 +19,18 @@ from collections.abc import Callable
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import dumps
 from workbench.core.lines import LineSplitter
-from workbench.replay.actions import Action, Eof, Exit, Forward, Injected, Send, Stderr, Withdraw
+from workbench.replay.actions import (
+    Action,
+    Eof,
+    Exit,
+    Forward,
+    Gone,
+    HangUp,
+    Injected,
+    Reply,
+    Stderr,
+    Withdraw,
+)
 from workbench.replay.server import MockServer
 
 #: How much is read at once, in bytes.
@@ -250,10 +261,9 @@ class _Line:
                 told = dumps({"event": "fault", **action._asdict()}).encode("utf-8", "surrogateescape")
                 self._told(Direction.NONE, Channel.NOTE, told, Ending.NONE)
                 continue
-            if not isinstance(action, (Send, Stderr)):
-                # Only HTTP has a place for Reply, HangUp and Gone, and nothing goes live here.
-                assert not isinstance(action, (Forward, Withdraw))
-                continue
+            if isinstance(action, (Reply, HangUp, Gone)):
+                continue  # only HTTP has a place for them
+            assert not isinstance(action, (Forward, Withdraw)), "nothing goes live here"
             line = action.body + (b"\n" if action.ending is Ending.LF else b"")
             if isinstance(action, Stderr):
                 self._told(Direction.TO_CLIENT, Channel.STDERR, action.body, action.ending)
