@@ -33,7 +33,7 @@ from workbench.replay.options import Options, parse_timing
 from workbench.replay.script import build
 from workbench.store.chosen import Chosen, choose_all
 
-__all__ = ["Mock", "cast_of"]
+__all__ = ["Mock", "cast_of", "whole_cast"]
 
 
 class Mock:
@@ -61,11 +61,7 @@ class Mock:
         ignores = tuple(map(parse_ignore, ignore))
         faults = tuple(map(parse_fault, fault))
         options = Options(match, after, ignores, on_answer, order, strict, parse_timing(timing), faults)
-        chosen = choose_all(file)
-        with chosen[0]:
-            self._cast = cast_of(chosen, options, at_once=True, lines=True)
-            for part in self._cast.parts:
-                part.script.complete()
+        self._cast = whole_cast(file, options, lines=True)
         if connection:
             self._cast.fix(connection)
 
@@ -100,6 +96,18 @@ class Mock:
     def agrees(self) -> bool:
         """Whether everything that was asked for was recorded, and with ``strict`` the reverse."""
         return self._cast.agrees()
+
+
+def whole_cast(file: str, options: Options, *, lines: bool) -> Cast:
+    """The recorded connections of FILE as a cast that needs its file no more, for lines or for HTTP. Raises
+    ``RecordingError`` and ``UsageError``."""
+    chosen = choose_all(file)
+    with chosen[0]:
+        again = None if lines else partial(choose_all, file)
+        cast = cast_of(chosen, options, at_once=True, lines=lines, again=again)
+        for part in cast.parts:
+            part.script.complete()
+    return cast
 
 
 def cast_of(

@@ -51,19 +51,14 @@ def _serve(stack: ExitStack) -> str:
     from anyio.from_thread import start_blocking_portal
 
     from workbench.demo.recording import RECORDING
-    from workbench.mock import cast_of
+    from workbench.mock import whole_cast
     from workbench.replay.options import Options
-    from workbench.store.chosen import choose_all
     from workbench.wire.serving_http import serve_http
     from workbench.wire.serving_mock import Host, NoSink
     from workbench.wire.serving_site import Manner
     from workbench.wire.tap import Tap
 
-    chosen = choose_all(RECORDING)
-    with chosen[0]:
-        cast = cast_of(chosen, Options(), at_once=True, lines=False)
-        for part in cast.parts:
-            part.script.complete()
+    cast = whole_cast(RECORDING, Options(), lines=False)
     portal = stack.enter_context(start_blocking_portal())
     serving = stack.enter_context(
         portal.wrap_async_context_manager(

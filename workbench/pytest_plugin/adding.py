@@ -8,15 +8,15 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ConnectionFailed, RecordingError
 from workbench.keep import check
 from workbench.pytest_plugin.marked import Marked
 from workbench.pytest_plugin.replaying import Command
-from workbench.pytest_plugin.taking import PATIENCE, server_of
+from workbench.pytest_plugin.taking import PATIENCE, put_in_place, server_of, streams_of, target_words
 
 if TYPE_CHECKING:
     from workbench.pytest_plugin.acting import StandIn
@@ -46,8 +46,7 @@ class _Command(Command):
         self._copy = os.path.join(folder, os.path.basename(how.path))
         shutil.copyfile(how.path, self._copy)
         super().__init__(how._replace(path=self._copy), folder)
-        where = ["--sse" if how.transport == "sse" else "--http", server]
-        line = shlex.join(where if isinstance(server, str) else ["--", *map(str, server)])
+        line = shlex.join(target_words(how, server))
         self.value = [*self.value[:-1], "--on-miss", "record", "--live", line, self.value[-1]]
 
     def report(self) -> dict[str, Any] | None:
@@ -57,15 +56,10 @@ class _Command(Command):
     def close(self, *, kept: bool) -> str:
         self._wait()
         with open(self._copy, "rb") as now, open(self._place, "rb") as before:
-            data = now.read()
-            if not kept or data == before.read():
+            if not kept or now.read() == before.read():
                 return ""
         checked = "; ".join(str(each.verdict) for each in check(self._copy))
-        # Nobody may find half a recording.
-        beside = os.path.join(os.path.dirname(self._place), f".{os.path.basename(self._place)}.{os.getpid()}")
-        with open(beside, "wb") as target:
-            target.write(data)
-        os.replace(beside, self._place)
+        put_in_place(self._copy, self._place)
         return f"added to {os.path.relpath(self._place)}: {checked}"
 
     def _wait(self) -> None:
@@ -118,15 +112,8 @@ class _Streams(_Command):
         self._command = self.value
         self.value = self._streams
 
-    @asynccontextmanager
-    async def _streams(self) -> AsyncIterator[Any]:
-        from mcp import StdioServerParameters
-        from mcp.client.stdio import stdio_client
-
-        program, *words = self._command
-        parameters = StdioServerParameters(command=program, args=words, env=dict(os.environ))
-        async with stdio_client(parameters) as pair:
-            yield pair
+    def _streams(self) -> AbstractAsyncContextManager[Any]:
+        return streams_of(self._command)
 
 
 def _runs(pid: int) -> bool:

@@ -7,17 +7,16 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.replay_arguments import Arguments
 from workbench.cli.replay_recording import HttpRecording
 from workbench.core.jsonrpc import loads
-from workbench.mock import cast_of
+from workbench.mock import whole_cast
 from workbench.pytest_plugin.marked import Marked
 from workbench.pytest_plugin.verdict import joined
 from workbench.replay.cast import Cast
-from workbench.store.chosen import choose, choose_all
+from workbench.store.chosen import choose
 
 if TYPE_CHECKING:
     from workbench.pytest_plugin.acting import StandIn
@@ -154,12 +153,7 @@ class Site(_Within):
 def _cast(how: Marked, *, lines: bool) -> Cast:
     """The recording, read whole, with the options of the marker."""
     options = Arguments([*how.words, how.path]).options
-    chosen = choose_all(how.path)
-    with chosen[0]:
-        again = None if lines else partial(choose_all, how.path)
-        cast = cast_of(chosen, options, at_once=True, lines=lines, again=again)
-        for part in cast.parts:
-            part.script.complete()
+    cast = whole_cast(how.path, options, lines=lines)
     if how.connection:
         cast.fix(how.connection)
     return cast

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +37,34 @@ def taking(kind: str, how: Marked, server: Any, folder: str) -> StandIn:
         "streams": _Streams,
     }
     return kinds[kind](how, server_of(how, server), folder)
+
+
+def target_words(how: Marked, server: Any) -> list[str]:
+    """A live server as a target on a command line."""
+    if isinstance(server, str):
+        return [f"--{how.transport}", server]
+    return ["--", *map(str, server)]
+
+
+def put_in_place(source: str, path: str) -> None:
+    """Put a copy of a recording in the place of another, or where none was. The folders may be on different
+    disks, and nobody may find half a recording."""
+    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(source)}.{os.getpid()}")
+    with open(source, "rb") as data, open(beside, "wb") as target:
+        target.write(data.read())
+    os.replace(beside, path)
+
+
+@asynccontextmanager
+async def streams_of(command: list[str]) -> AsyncIterator[Any]:
+    """The streams of the official SDK to a command over stdio."""
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    program, *words = command
+    parameters = StdioServerParameters(command=program, args=words, env=dict(os.environ))
+    async with stdio_client(parameters) as pair:
+        yield pair
 
 
 def server_of(how: Marked, server: Any) -> Any:
@@ -81,9 +109,7 @@ class _Taking:
             self._how.name,
             *more,
         ]
-        if isinstance(self._server, str):
-            return [*words, f"--{self._how.transport}", self._server]
-        return [*words, "--", *map(str, self._server)]
+        return [*words, *target_words(self._how, self._server)]
 
     def _keep(self) -> str:
         if not self.recordings():
@@ -93,11 +119,7 @@ class _Taking:
         whole = f"{self._path}{os.path.splitext(self._how.path)[1]}"
         copy(self._path, whole)
         checked = "; ".join(str(each.verdict) for each in check(whole))
-        # The folders may be on different disks, and nobody may find half a recording.
-        beside = os.path.join(os.path.dirname(self._how.path), f".{os.path.basename(whole)}.{os.getpid()}")
-        with open(whole, "rb") as source, open(beside, "wb") as target:
-            target.write(source.read())
-        os.replace(beside, self._how.path)
+        put_in_place(whole, self._how.path)
         return f"recorded {os.path.relpath(self._how.path)}: {checked}"
 
     def _wait(self) -> None:
@@ -153,13 +175,5 @@ class _Streams(_Taking):
         super().__init__(how, server, folder)
         self.value = self._streams
 
-    @asynccontextmanager
-    async def _streams(self) -> AsyncIterator[Any]:
-        from mcp import StdioServerParameters
-        from mcp.client.stdio import stdio_client
-
-        program, *words = self._record("stdio")
-        async with stdio_client(
-            StdioServerParameters(command=program, args=words, env=dict(os.environ))
-        ) as pair:
-            yield pair
+    def _streams(self) -> AbstractAsyncContextManager[Any]:
+        return streams_of(self._record("stdio"))
