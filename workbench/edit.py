@@ -69,7 +69,7 @@ def add(path: str, session: int, made: Sequence[Made]) -> None:
             return Added(end.seq, connection, direction, stored, LATER, spans, len(body))
 
         with Reader.open(path, session=session) as reader:
-            place = [row.number for row in reader.sessions()].index(reader.session) + 1
+            which = reader.place
             ends = {number: _end(reader, number) for number in {each.connection for each in made}}
         added: list[Added] = []
         for each in made:
@@ -82,7 +82,7 @@ def add(path: str, session: int, made: Sequence[Made]) -> None:
                 made_of(asked, end, each.connection, Direction.TO_SERVER),
                 made_of(answer, end, each.connection, Direction.TO_CLIENT),
             ]
-        apply(path, Edit(place, added=added))
+        apply(path, Edit(which, added=added))
 
 
 def edit_of(reader: Reader, asked: Asked, connection: int | None = None) -> Edit:
@@ -93,12 +93,12 @@ def edit_of(reader: Reader, asked: Asked, connection: int | None = None) -> Edit
     def body(seq: int) -> bytes:
         return bodies[seq] if seq in bodies else _frame(reader, seq).body
 
-    for key, several in (("result", asked.answers), ("error", asked.errors)):
-        for seq, text in several:
-            answer = _answer(reader, seq)
-            bodies[answer] = answered(
-                body(answer), key, _json(text, f"--{'answer' if key == 'result' else key} {seq}")
-            )
+    for seq, text in asked.answers:
+        answer = _answer(reader, seq)
+        bodies[answer] = answered(body(answer), "result", _json(text, f"--answer {seq}"))
+    for seq, text in asked.errors:
+        answer = _answer(reader, seq)
+        bodies[answer] = answered(body(answer), "error", _error(text, f"--error {seq}"))
     for seq, pointer, text in asked.sets:
         bodies[seq] = put(body(seq), pointer, _json(text, f"--set {seq} {pointer}"))
     dropped: set[int] = set()
@@ -157,19 +157,20 @@ def put(body: bytes, pointer: str, value: str) -> bytes:
 def answered(body: bytes, key: str, value: str) -> bytes:
     """An answer with another ``result`` or ``error`` in place of what it had."""
     known = members(body)
-    for name in ("result", "error"):
-        if name in known:
-            if name == key:
-                return put(body, f"/{key}", value)
-            messages = decode(body).messages
-            identity = messages[0].id if messages else None
-            if key == "error":
-                told = loads(value)
-                return error(
-                    identity, told["code"], told["message"], dumps(told["data"]) if "data" in told else None
-                )
-            return result(identity or "null", value)
-    raise UsageError("that frame is no answer; name a request or its answer")
+    if key in known:
+        return put(body, f"/{key}", value)
+    if not known.keys() & {"result", "error"}:
+        raise UsageError("that frame is no answer; name a request or its answer")
+    messages = decode(body).messages
+    return _answer_of((messages[0].id if messages else None) or "null", key, value)
+
+
+def _answer_of(id: str, key: str, value: str) -> bytes:
+    """An answer whose ``result`` or ``error`` is this JSON text."""
+    if key == "result":
+        return result(id, value)
+    told = loads(value)
+    return error(id, told["code"], told["message"], dumps(told["data"]) if "data" in told else None)
 
 
 def _with_member(body: bytes, span: tuple[int, int], key: str, value: str, more: bool) -> bytes:
@@ -183,14 +184,16 @@ def _with_member(body: bytes, span: tuple[int, int], key: str, value: str, more:
 
 def _json(text: str, what: str) -> str:
     try:
-        value = loads(text)
+        loads(text)
     except (ValueError, RecursionError):
         raise UsageError(f"{what}: {text!r} is no JSON; a string needs its quotes, as '\"text\"'") from None
-    if what.startswith("--error ") and not (
-        isinstance(value, dict)
-        and isinstance(value.get("code"), int)
-        and isinstance(value.get("message"), str)
-    ):
+    return text
+
+
+def _error(text: str, what: str) -> str:
+    value = loads(_json(text, what))
+    code, message = (value.get("code"), value.get("message")) if isinstance(value, dict) else (None, None)
+    if not isinstance(code, int) or not isinstance(message, str):
         raise UsageError(
             f'{what}: an error is an object with a code and a message, as {{"code":-32000,"message":"…"}}'
         )
@@ -245,19 +248,17 @@ def _additions(reader: Reader, asked: Asked, connection: int | None) -> Iterator
     after = end.seq if asked.after is None else asked.after
     for method, params, answer, fails in asked.adds:
         end.last_id += 1
-        ids = end.last_id
+        id = str(end.last_id)
         told = loads(_json(params, f"--add {method}"))
         if not isinstance(told, dict):
             raise UsageError(f"--add {method}: params are a JSON object, as {{}}")
         if meta:
             told = {**told, "_meta": {**meta, **(told.get("_meta") or {})}}
             params = dumps(told)
-        answer = _json(answer, f"--error {method}" if fails else f"--add {method}")
-        yield Added(after, connection, Direction.TO_SERVER, request(str(ids), method, params))
-        body = result(str(ids), answer)
-        yield Added(
-            after, connection, Direction.TO_CLIENT, answered(body, "error", answer) if fails else body
-        )
+        key, check = ("error", _error) if fails else ("result", _json)
+        answer = check(answer, f"--{'add-error' if fails else 'add'} {method}")
+        yield Added(after, connection, Direction.TO_SERVER, request(id, method, params))
+        yield Added(after, connection, Direction.TO_CLIENT, _answer_of(id, key, answer))
 
 
 class _End:

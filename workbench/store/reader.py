@@ -100,6 +100,11 @@ class Reader:
             for row, end in zip(rows, ends, strict=True)
         ]
 
+    @property
+    def place(self) -> int:
+        """Which of the sessions of the file it is, counted from 1."""
+        return [row.number for row in self.sessions()].index(self.session) + 1
+
     def connections(self) -> list[ConnectionRow]:
         rows = self._queries.all(
             f"SELECT {', '.join(ConnectionRow._fields)} FROM connection WHERE session=? ORDER BY number",

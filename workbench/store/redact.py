@@ -20,13 +20,19 @@ from workbench.errors import RecordingError
 from workbench.store.copying import export, import_file
 from workbench.store.formats.exact import parse
 from workbench.store.formats.export import line_of
-from workbench.store.formats.lines import CHANNELS, FRAME, JSON_COLUMNS, NUMBERED, PLACED, body_of, event_of
+from workbench.store.formats.lines import (
+    CHANNELS,
+    FRAME,
+    JSON_COLUMNS,
+    NUMBERED,
+    OF_BODY,
+    PLACED,
+    body_of,
+    event_of,
+)
 
 #: Columns that hold what somebody else said.
 _TEXTS = frozenset(("name", "target", "note", "tags", "text", "detail", "value", "closed_how"))
-
-#: Members of a frame's line that are written anew with its body.
-_OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
 
 class Place(NamedTuple):
@@ -164,7 +170,7 @@ class _Copy:
             self._note("frame", members["frame"], pointer_at(shown, span.offset), [found], [])
         if shown_event != event:
             self._note("frame", members["frame"], "/event", placeholders((shown_event or "").encode()), [])
-        kept = {name: value for name, value in members.items() if name not in _OF_BODY and name != "event"}
+        kept = {name: value for name, value in members.items() if name not in OF_BODY and name != "event"}
         kept["size"] = members.get("size", len(body))
         if kept["size"] == len(shown):
             del kept["size"]

@@ -150,8 +150,8 @@ def edit(
                 raise UsageError(f"no rule {unknown[0][1]} is kept with it; they are listed by sessions show")
             names = {row.number: row.name for row in reader.connections()}
             change = edit_of(reader, asked, connection_number(names, selection.connection))
-            place = [row.number for row in reader.sessions()].index(reader.session) + 1
-        written = apply(selection.path, change._replace(session=place), target)
+            change = change._replace(session=reader.place)
+        written = apply(selection.path, change, target)
     output.note(f"wrote {written}")
     for line in checked_lines(check(written, selection.session)):
         output.line(line)

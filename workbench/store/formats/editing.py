@@ -14,16 +14,13 @@ from workbench.core.frame import Direction, Span
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError
 from workbench.store.formats.export import line_of
-from workbench.store.formats.lines import HEAD, body_of
+from workbench.store.formats.lines import HEAD, OF_BODY, body_of
 
 #: How a frame came to be that was not recorded as it is: its body was changed, all of it was written, or
 #: it was recorded at another time.
 EDITED, HAND, LATER = "edited", "hand", "recorded"
 
 _LINE = re.compile(rb'(\s*\{\s*"([^"\\]+)"\s*:\s*)(-?\d+|null)?')
-
-#: Members of a frame's line that go with its body.
-_OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
 
 class Added(NamedTuple):
@@ -116,7 +113,7 @@ def _changed(inner: list[_Line], edit: Edit) -> list[_Line]:
         at = members.get("ns")
         clock = at if isinstance(at, int) else clock
         if line.number in edit.bodies:
-            members = {key: value for key, value in members.items() if key not in _OF_BODY}
+            members = {key: value for key, value in members.items() if key not in OF_BODY}
             event = members.get("event")
             if isinstance(event, dict):
                 # The raw bytes of an event are those of the body that it had.

@@ -44,6 +44,9 @@ FRAME = (
     *("style", "json", "text", "base64"),
 )
 
+#: Members of a frame's line that go with its body.
+OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
+
 #: Columns that hold JSON text; it is shown as JSON.
 JSON_COLUMNS = frozenset(
     (

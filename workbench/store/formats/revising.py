@@ -12,12 +12,9 @@ from workbench.core.frame import Span
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError, UsageError
 from workbench.store.formats.export import line_of
-from workbench.store.formats.lines import HEAD
+from workbench.store.formats.lines import HEAD, OF_BODY
 
 _WHAT = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:\s*(\d+)?')
-
-#: Members of a frame's line that go with its body.
-_OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
 
 class Revised(NamedTuple):
@@ -125,7 +122,7 @@ class _Session:
         if revised is None:
             return line
         try:
-            members = {key: value for key, value in loads(line).items() if key not in _OF_BODY}
+            members = {key: value for key, value in loads(line).items() if key not in OF_BODY}
         except (ValueError, RecursionError, AttributeError):
             raise RecordingError(f"Frame {self._frames} cannot be read; mend its line first.") from None
         if revised.size != len(revised.body):
