@@ -172,7 +172,7 @@ class Cast:
         """What was missed, as far as it is listed."""
         found = [*self._misses]
         for player in self._players.values():
-            found += _named(player)
+            found += _named(player, player.server.report.misses)
         return found[:MAX_LISTED]
 
     def value(self) -> dict[str, Any]:
@@ -187,9 +187,10 @@ class Cast:
             clients.append(told)
             notes.update(dict.fromkeys(player.server.report.notes))
             followed += player.server.followed
-            injected += _injected(player)
-            live += _live(player)
-            live_count += player.server.report.live_count
+            report = player.server.report
+            injected += _named(player, report.faults)
+            live += _named(player, report.live)
+            live_count += report.live_count
         unused = self.unused()
         return {
             "recording": self.recording,
@@ -213,12 +214,15 @@ class Cast:
         told = _told(player)
         for key in self._sums:
             self._sums[key] += told[key]
-        player.part.used = (player.part.used or set()) | player.server.used
+        if player.part.used is None:
+            player.part.used = set()
+        player.part.used |= player.server.used
         room = MAX_LISTED - len(self._misses)
-        self._misses += _named(player)[:room]
-        self._injected += _injected(player)[: MAX_LISTED - len(self._injected)]
-        self._live += _live(player)[: MAX_LISTED - len(self._live)]
-        self._live_count += player.server.report.live_count
+        report = player.server.report
+        self._misses += _named(player, report.misses)[:room]
+        self._injected += _named(player, report.faults)[: MAX_LISTED - len(self._injected)]
+        self._live += _named(player, report.live)[: MAX_LISTED - len(self._live)]
+        self._live_count += report.live_count
         self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]
         if len(self._clients) < MAX_LISTED:
             self._clients.append(told)
@@ -227,16 +231,9 @@ class Cast:
                 self._notes[note] = None
 
 
-def _named(player: Player) -> list[dict[str, Any]]:
-    return [{**miss, "client": player.client} for miss in player.server.report.misses]
-
-
-def _injected(player: Player) -> list[dict[str, Any]]:
-    return [{**fault, "client": player.client} for fault in player.server.report.faults]
-
-
-def _live(player: Player) -> list[dict[str, Any]]:
-    return [{**each, "client": player.client} for each in player.server.report.live]
+def _named(player: Player, listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a client's report lists, with the client."""
+    return [{**each, "client": player.client} for each in listed]
 
 
 def _told(player: Player) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 from workbench.core.jsonrpc import dumps, loads
 from workbench.core.methods import LIST_METHODS
 from workbench.errors import UsageError
-from workbench.replay.diff import ABSENT, at, parts_of, step
+from workbench.replay.diff import ABSENT, at_path, parts_of, pointer_of
 from workbench.replay.spans import place
 
 #: Shorter strings are not followed: they stand in too many places by chance.
@@ -141,14 +141,13 @@ class Correlations:
 
     def _learn_placed(self, seq: int, recorded: Any, live: Any) -> None:
         for source, target in self._rules.follow:
-            pointer = "".join(step("", part) for part in source)
-            was, now = at(recorded, pointer), at(live, pointer)
+            was, now = at_path(recorded, source), at_path(live, source)
             if ABSENT in (was, now) or isinstance(now, (dict, list)) or was == now:
                 continue
             self._placed.append((target, was, dumps(now).encode("utf-8", "surrogateescape")))
             if isinstance(was, str) and isinstance(now, str):
                 self._lives[was] = now
-            self.followed.append({"seq": seq, "pointer": pointer, "recorded": was})
+            self.followed.append({"seq": seq, "pointer": pointer_of(source), "recorded": was})
 
     def live(self, recorded: str) -> str | None:
         """The live value that is followed in place of a recorded one, ``None`` if none is."""

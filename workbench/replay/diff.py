@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.core.jsonrpc import Number, leaves
@@ -198,9 +198,19 @@ def parts_of(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
+def pointer_of(path: Iterable[str]) -> str:
+    """The pointer with these steps."""
+    return "".join(step("", part) for part in path)
+
+
 def at(value: Any, pointer: str) -> Any:
     """What a pointer leads to in a value, ``ABSENT`` if nothing."""
-    for key in parts_of(pointer):
+    return at_path(value, parts_of(pointer))
+
+
+def at_path(value: Any, path: Iterable[str]) -> Any:
+    """What the steps of a pointer lead to, ``ABSENT`` if nothing."""
+    for key in path:
         if isinstance(value, dict):
             value = value.get(key, ABSENT)
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):

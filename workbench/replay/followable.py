@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from workbench.core.frame import Frame
 from workbench.replay.client_script import build
 from workbench.replay.correlate import Correlations, Rules, spellings
-from workbench.replay.diff import step
+from workbench.replay.diff import pointer_of
 from workbench.replay.turns import ClientScript
 
 
@@ -35,7 +35,7 @@ def followable(frames: Sequence[Frame], rules: Rules) -> list[Followed]:
             forms = spellings(text)
             used = tuple(at for at, body in said if at > seq and any(form in body for form in forms))
             if used:
-                found[text] = Followed(seq, "".join(step("", part) for part in path), text, used)
+                found[text] = Followed(seq, pointer_of(path), text, used)
     return list(found.values())
 
 

@@ -82,20 +82,17 @@ class Report:
     def inject(self, fault: str, method: str, name: str | None) -> None:
         """Write an injected fault down."""
         if len(self.faults) < MAX_LISTED:
-            shown = None if name is None else self._redaction().text(name)
-            self.faults.append({"fault": fault, "method": method, "name": shown})
+            self.faults.append({"fault": fault, "method": method, "name": self._shown(name)})
 
     def went_live(self, method: str, name: str | None) -> None:
         """Write down that a live server has answered."""
         self.live_count += 1
         if len(self.live) < MAX_LISTED:
-            self.live.append(
-                {"method": method, "name": None if name is None else self._redaction().text(name)}
-            )
+            self.live.append({"method": method, "name": self._shown(name)})
 
     def stopped(self, cue: Cue) -> dict[str, Any]:
         """The same for a request that the recording has, but no answer to it."""
-        name = None if cue.name is None else self._redaction().text(cue.name)
+        name = self._shown(cue.name)
         nearest = {"seq": cue.seq, "method": cue.method, "name": cue.name, "differences": []}
         return self._missed(cue.method, name, STOPS, nearest)
 
@@ -136,6 +133,9 @@ class Report:
     def agrees(self, missing: int) -> bool:
         """``missing`` is how many recorded requests were not asked for that had to be."""
         return not self.missed and not self.differing and not missing
+
+    def _shown(self, name: str | None) -> str | None:
+        return None if name is None else self._redaction().text(name)
 
     def _redaction(self) -> Redactor:
         if self._redactor is None:
