@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from typing import Any
 
@@ -12,12 +13,26 @@ from textual.pilot import Pilot
 from tests.tui.frames import MadeFrames
 from tests.tui.stage import Stage
 from tests.tui.waiting import until
-from workbench.core.frame import Kind
+from workbench.core.frame import Kind, Row
 from workbench.tui.link import link_ready, pause_for
 from workbench.tui.widgets.frame_log import FrameLog
 from workbench.tui.widgets.frame_scan import LogFilter, SeqView
 
 pytestmark = pytest.mark.anyio
+
+
+class SlowFrames(MadeFrames):
+    """Gives nothing out until it may go on."""
+
+    def __init__(self, height: int) -> None:
+        super().__init__(height)
+        self.go_on = threading.Event()
+
+    def window(self, first: int, last: int) -> list[Row]:
+        rows = super().window(first, last)
+        if (first, last) != (1, 1):
+            assert self.go_on.wait(30)
+        return rows
 
 
 def stage() -> Stage:
@@ -118,6 +133,20 @@ async def test_p_jumps_between_a_request_and_its_answer() -> None:
         await pilot.press("down", "down", "p", "enter")
         assert [message.text for message in app.kept(FrameLog.Said)] == ["Frame 3 has no pair."]
         assert [message.seq for message in app.kept(FrameLog.Opened)][-1] == 3
+
+
+async def test_rows_that_come_after_something_else_was_wanted_are_drawn_all_the_same() -> None:
+    app = stage()
+    async with app.run_test(size=(80, 10)) as pilot:
+        log = app.query_one(FrameLog)
+        frames = SlowFrames(5)
+        log.open(frames, 5, follow=False)
+        # The rows on the screen are wanted, and wanted once more while they are being read.
+        await until(pilot, lambda: frames.asked and log.count == 5)
+        log._want_visible()
+        frames.go_on.set()
+        await until(pilot, lambda: frames.asked >= 2 * 5)
+        await until(pilot, lambda: "request" in app.lines()[0] and "result" in app.lines()[1])
 
 
 async def test_a_mark_stays_on_its_frame() -> None:

@@ -199,6 +199,7 @@ class FrameLog(LineList):
             self._target = target
             self._feed.want(self._feed.view.seqs(max(target - self.shown, 0), target))
         else:
+            self._target = None
             self._take(target)
             self._want_open()
         self._tell_status()
@@ -260,14 +261,14 @@ class FrameLog(LineList):
 
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:
+        drawn = self._feed.began_ns, self._feed.connection_width
         changed, current = self._feed.loaded(message)
-        if not current:
-            return
-        target, self._target = self._target, None
-        if target is not None:
+        if current and self._target is not None:
+            target, self._target = self._target, None
             self._take(target)
             self._tell_status()
-        if len(changed) > self.shown:
+        # What another wish has overtaken is at hand now too, and will not be new again with that wish.
+        if len(changed) > self.shown or drawn != (self._feed.began_ns, self._feed.connection_width):
             self.refresh()
             return
         for seq in changed:
