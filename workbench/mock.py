@@ -39,8 +39,9 @@ __all__ = ["Mock", "cast_of", "whole_cast"]
 class Mock:
     """Stands in for the server of a recording: FILE as on the command line, with the same options.
 
-    Each context of ``streams`` is a client of its own: the n-th gets the n-th recorded connection, after
-    the last the first again, or all the one called ``connection``. Raises ``RecordingError`` when there is
+    Each context of ``streams`` is a client of its own: it gets the next recorded connection that began with
+    the same ``initialize``, or simply the next, and after all of them all again; or all get the one called
+    ``connection``. Raises ``RecordingError`` when there is
     no such recording, ``UsageError`` when it is not clear which server is meant.
     """
 

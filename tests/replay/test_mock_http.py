@@ -93,6 +93,34 @@ async def test_one_connection_can_be_given_to_all() -> None:
                 assert "two" in (await client.post(call(4, "t"))).text
 
 
+async def test_a_client_gets_the_connection_that_began_as_it_does_wherever_that_was_recorded() -> None:
+    def said(name: str) -> dict[str, Any]:
+        return request(
+            1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": name}
+        )
+
+    def recorded(name: str, serves: str) -> Part:
+        tape = Tape().c(said(name)).s(result(1, protocolVersion="2025-11-25", capabilities={}, serverInfo={}))
+        tape.c(note("notifications/initialized")).c(call(2, "who")).s(text(2, serves))
+        return part_of(tape.frames, name=serves)
+
+    parts = [recorded("a", "a1"), recorded("b", "b1"), recorded("a", "a2"), recorded("c", "c1")]
+    async with mocked(*parts) as (url, cast):
+
+        async def comes(name: str) -> str:
+            async with raw(url) as client:
+                begun = await client.post(said(name))
+                client.headers = {"mcp-session-id": begun.headers["mcp-session-id"]}
+                await client.post(note("notifications/initialized"))
+                answer = (await client.post(call(7, "who"))).json()
+                return str(answer["result"]["content"][0]["text"])
+
+        # The first stranger gets what is left, and when nothing is left all are there again.
+        assert [await comes(name) for name in "abcxa"] == ["a1", "b1", "c1", "a2", "a1"]
+        assert [await comes(name) for name in "cbaa"] == ["c1", "b1", "a2", "a1"]
+        assert cast.value()["verdict"] == "ok"
+
+
 async def test_a_stream_that_broke_breaks_again_and_goes_on_where_it_is_taken_up() -> None:
     async with mocked(recorded("http.jsonl")) as (url, _), raw(url) as client:
         await client.handshake()

@@ -56,8 +56,8 @@ Options:
   --transport http|sse               the URL that is told: streamable HTTP at
                                      /mcp, or HTTP with SSE at /sse (http)
   --ready-file FILE                  write the URL there once it accepts
-  --connections each|fixed:NAME      the n-th client gets the n-th recorded
-                                     connection, or all get one (each)
+  --connections each|fixed:NAME      each client gets the next recorded connection,
+                                     of those that began alike, or all get one (each)
   --anywhere                         let other machines come; without it only
                                      this one's addresses can be listened on
   --host NAME                        a name by which clients may call it, beside

@@ -1,10 +1,12 @@
 """A recording that stands in for one server and many clients: who gets which connection, and one report.
 
-In the handshake era the n-th client gets the n-th recorded connection of that
-era, after the last the first again. So does each named place of the stateless
-era; whoever uses the place without a name gets what all recorded clients of that
-era got, because there nothing may be inferred from a connection. Each client has
-queues of its own; the scripts are shared.
+In the handshake era a client gets the first recorded connection that began as it
+does, with the same ``initialize``, and that nobody has had yet; if none did, the
+first that nobody has had; and once all are gone, all of them again. Clients that
+begin alike so get the recorded connections in their order. Each named place of
+the stateless era gets the next; whoever uses the place without a name gets what
+all recorded clients of that era got, because there nothing may be inferred from a
+connection. Each client has queues of its own; the scripts are shared.
 
 Part of the light path: standard library and ``core`` only.
 """
@@ -22,6 +24,9 @@ from workbench.replay.options import Options
 from workbench.replay.playing import Clock
 from workbench.replay.report import MAX_LISTED, Report, Unused
 from workbench.replay.server import MockServer
+
+#: So many recorded connections are looked at for one that began as a client does.
+MAX_COMPARED = 100
 
 
 class Part:
@@ -50,6 +55,15 @@ class Part:
             return self._revision not in HANDSHAKE_REVISIONS
         return self.script.modern
 
+    @property
+    def greeting(self) -> Any:
+        """The params of the recorded ``initialize``, ``None`` where the first request is another."""
+        script = self.script
+        while not script.requests and script.more is not None:
+            script.more()
+        first = script.requests[0] if script.requests else None
+        return first.params if first is not None and first.method == "initialize" else None
+
 
 class Player(NamedTuple):
     """A client that is being served."""
@@ -76,7 +90,7 @@ class Cast:
         self._clock = clock
         self._options = options or Options()
         self._eras = {modern: [part for part in parts if part.modern is modern] for modern in (False, True)}
-        self._taken = {False: 0, True: 0}
+        self._left: dict[bool, list[Part]] = {False: [], True: []}
         self._count = 0
         self._players: dict[int, Player] = {}
         self._sums = dict.fromkeys(("requests", "answered", "missed", "differing_answers"), 0)
@@ -101,19 +115,22 @@ class Cast:
             known = ", ".join(part.name for part in self.parts)
             raise UsageError(f"{self.recording} has no connection {name} ({known}); name one of them.")
         self._eras = {modern: [each for each in found if each.modern is modern] for modern in (False, True)}
+        self._left = {False: [], True: []}
         self._pooled = None
 
-    def enter(self, name: str = "", *, modern: bool = False, streams: bool = False) -> tuple[int, MockServer]:
-        """A client comes to a place (its name, if it has one), speaking like one of an era. Returns its
-        number, to ``leave`` with, and its mock. See ``MockServer`` for ``streams``."""
+    def enter(
+        self, name: str = "", *, modern: bool = False, streams: bool = False, greeting: Any = None
+    ) -> tuple[int, MockServer]:
+        """A client comes to a place (its name, if it has one), speaking like one of an era; ``greeting`` are
+        the params of its ``initialize``. Returns its number, to ``leave`` with, and its mock. See
+        ``MockServer`` for ``streams``."""
         modern = modern if self._eras[modern] else not modern
         parts = self._eras[modern]
         if modern and streams and not name and self._pooled is not None and len(parts) > 1:
             part = self._pooled
             self.parts = [*(each for each in self.parts if not each.modern), part]
         else:
-            part = parts[self._taken[modern] % len(parts)]
-            self._taken[modern] += 1
+            part = self._next(modern, greeting)
         self._count += 1
         server = MockServer(
             part.script,
@@ -125,6 +142,14 @@ class Cast:
         )
         self._players[self._count] = Player(part, name or str(self._count), server)
         return self._count, server
+
+    def _next(self, modern: bool, greeting: Any) -> Part:
+        left = self._left[modern] = self._left[modern] or [*self._eras[modern]]
+        at = 0
+        if greeting is not None and len(left) > 1:
+            alike = (at for at, part in enumerate(left[:MAX_COMPARED]) if part.greeting == greeting)
+            at = next(alike, 0)
+        return left.pop(at)
 
     def leave(self, number: int) -> None:
         """A client has gone."""

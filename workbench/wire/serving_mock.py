@@ -6,8 +6,10 @@ Nothing here opens a connection to anywhere or starts a process.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from workbench.core.frame import Stream, Unit
+from workbench.core.jsonrpc import Decoded
 from workbench.errors import WorkbenchError
 from workbench.replay.cast import Cast
 from workbench.wire.serve_client import Live, serve_client
@@ -43,8 +45,12 @@ class Host:
         if first is None:
             return
         try:
-            modern = is_stateless(first.decoded)
-            number, server = self._cast.enter(client.name, modern=modern, streams=client.streams)
+            number, server = self._cast.enter(
+                client.name,
+                modern=is_stateless(first.decoded),
+                streams=client.streams,
+                greeting=_greeting(first.decoded),
+            )
             try:
                 live = None if self._live is None else self._live(server.report.connection)
                 await serve_client(server, client, first, self._checkpoint, self._complain, live)
@@ -53,6 +59,12 @@ class Host:
                 self._checkpoint()
         except WorkbenchError as error:
             self._failed(error)
+
+
+def _greeting(decoded: Decoded) -> Any:
+    """The params of the ``initialize`` that a client begins with; ``None`` if it begins otherwise."""
+    message = decoded.messages[0] if decoded.messages else None
+    return message.value("params") if message is not None and message.method == "initialize" else None
 
 
 class NoSink:
