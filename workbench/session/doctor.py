@@ -85,5 +85,6 @@ def _lists(connection: Connection) -> list[Step]:
             steps.append(Step(method, FAILED, failures[method], "Read the answer with probe."))
         elif method in view.listed:
             note = view.list_notes.get(method, "")
-            steps.append(Step(method, OK, f"{counts[method]} entries{', ' + note if note else ''}"))
+            listed = "1 entry" if counts[method] == 1 else f"{counts[method]} entries"
+            steps.append(Step(method, OK, f"{listed}{', ' + note if note else ''}"))
     return steps

@@ -202,7 +202,7 @@ class Life:
     def _turn(self, found: EraFound) -> None:
         """The era is known: another conversation goes on, if this one is not of it."""
         before = self.conversation
-        why = self._eras.given or sentence(found.found)
+        why = self._eras.given or found.found
         if found.era == "auto":
             self._eras.refuted()
         elif found.era != before.era or not before.era_found or self._eras.given:
