@@ -222,6 +222,20 @@ async def test_a_server_that_died_in_a_call_is_dead_for_its_client_only() -> Non
         assert "exited with status 3, as recorded" in [each["ended"] for each in cast.value()["clients"]]
 
 
+async def test_an_answer_that_its_client_did_not_wait_for_begins_all_the_same() -> None:
+    asks = request(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "raw"})
+    events = (("content-type", "text/event-stream"), ("mcp-session-id", "s"))
+    tape = HttpTape()
+    tape.post(1, asks)
+    tape.process("session", state="ended", id="s")
+    heads = [head(1, status=200, response_headers=events, closed_how="closed")]
+    async with mocked(part_of(tape.frames, heads)) as (url, cast), raw(url) as client:
+        async with client.listening(asks) as begun:
+            assert begun.response.status_code == 200
+            assert begun.response.headers["mcp-session-id"]
+        assert cast.value()["verdict"] == "ok"
+
+
 async def test_garbage_in_an_answer_is_sent_as_it_was() -> None:
     tape = greeted()
     tape.post(3, asked(2, name="t"))

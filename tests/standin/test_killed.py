@@ -4,8 +4,8 @@ The server writes down what it got and when, on the clock the kill is told on, i
 survives with every line. Whatever passed it more than 250 ms before the kill must be recorded.
 
 If the stand-in is killed, its recorder lives on, so that holds at any rate. If the recorder's
-process is killed with it, it holds as long as the recorder keeps up: the server then thinks for
-half a millisecond about each call.
+process is killed with it, it holds as long as the recorder keeps up, which other work on the machine
+may hinder: the server then thinks for two milliseconds about each call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOGGING_SERVER = [sys.executable, str(ROOT / "tests" / "servers" / "keeps_a_log.
 YOUNG_NS = 250_000_000
 
 #: The kill comes when so many calls at most have been logged; some 40 bytes each.
-MOST_CALLS = {False: 15_000, True: 2_000}
+MOST_CALLS = {False: 15_000, True: 1_000}
 
 
 def _busy(stand_in: StandIn) -> None:
@@ -64,7 +64,7 @@ def test_a_kill_at_a_random_moment_loses_nothing_that_is_older_than_a_quarter_se
     tmp_path: Path, runs: int, both: bool
 ) -> None:
     moments = random.Random(runs)
-    think = "0.0005" if both else "0"
+    think = "0.002" if both else "0"
     old = 0
     for run in range(runs):
         file, log = tmp_path / f"{run}.db", tmp_path / f"{run}.log"
@@ -76,7 +76,7 @@ def test_a_kill_at_a_random_moment_loses_nothing_that_is_older_than_a_quarter_se
             killed_ns = _kill(stand_in, both)
             client.join(30)
         old += _check(file, log, killed_ns)
-    assert old > 1_000
+    assert old > 500
 
 
 def _check(file: Path, log: Path, killed_ns: int) -> int:

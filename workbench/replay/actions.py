@@ -46,6 +46,13 @@ class HangUp(NamedTuple):
     last: bool = False
 
 
+class Open(NamedTuple):
+    """Begin the event stream that answers what brought a stream, with nothing to send on it yet."""
+
+    stream: int
+    seq: int
+
+
 class Gone(NamedTuple):
     """Know the client's session no more, as the recorded server did."""
 
@@ -98,7 +105,7 @@ class Withdraw(NamedTuple):
     id: str
 
 
-Action = Send | Stderr | Eof | Exit | Reply | HangUp | Gone | Injected | Forward | Withdraw
+Action = Send | Stderr | Eof | Exit | Reply | Open | HangUp | Gone | Injected | Forward | Withdraw
 
 
 class Connect(NamedTuple):

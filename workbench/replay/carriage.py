@@ -108,6 +108,12 @@ class Carriage:
         head = self._head(exchange.stream)
         return head is not None and head.closed_how in ("closed", "cut")
 
+    def began(self, exchange: Exchange) -> bool:
+        """Whether the server began an event stream to answer on, which the client left."""
+        told = self._told(exchange.stream)
+        events = told is not None and told[0] == 200 and told[1].startswith("text/event-stream")
+        return events and self.closed_by_client(exchange)
+
     def _told(self, stream: int) -> tuple[int, str] | None:
         head = self._head(stream)
         if head is None or head.status is None:

@@ -20,8 +20,9 @@ from workbench.replay.spans import member
 ANSWER, QUESTION, TOLD, RAW, STDERR = "answer", "question", "told", "raw", "stderr"
 #: The server closed its stdout; it ended; the recording ends here, with the request unanswered.
 EOF, END, STOP = "eof", "end", "stop"
-#: Over HTTP: it ended a stream before the answer, and it forgot the client's session.
-CUT, GONE = "cut", "gone"
+#: Over HTTP: it began the stream of an answer that its client did not wait for, it ended a stream before
+#: the answer, and it forgot the client's session.
+OPENED, CUT, GONE = "opened", "cut", "gone"
 
 #: The stream of a piece that belongs to no request: the client's own.
 OWN = 0

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from workbench.core import jsonrpc
 from workbench.replay import identity
-from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Reply, Send, Stderr
+from workbench.replay.actions import Action, Eof, Exit, Gone, HangUp, Open, Reply, Send, Stderr
 from workbench.replay.correlate import Correlations
 from workbench.replay.cues import (
     ANSWER,
@@ -22,6 +22,7 @@ from workbench.replay.cues import (
     END,
     EOF,
     GONE,
+    OPENED,
     OWN,
     QUESTION,
     STDERR,
@@ -331,6 +332,9 @@ class Player:
             self._end(piece, actions)
         elif piece.what == STOP:
             self._stop(piece, run, actions)
+        elif piece.what == OPENED:
+            if run.stream:
+                actions.append(Open(run.stream, piece.seq))
         elif piece.what in (CUT, GONE):
             self._break(piece, run, actions)
         elif _is_progress(piece, run.cue) and run.token is None:

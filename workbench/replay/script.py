@@ -30,6 +30,7 @@ from workbench.replay.cues import (
     CANCEL,
     CUT,
     GONE,
+    OPENED,
     QUESTION,
     RAW,
     STDERR,
@@ -371,6 +372,10 @@ class _Builder:
         """Where a recording stops short of an answer, with nobody having left, the mock must say so."""
         if self._asked_what and not any(cue.method == "initialize" for cue in self.script.requests):
             self.script.modern = True
+        for exchange in () if self._lines else self._open():
+            cue = self._cues[exchange.key]
+            if not cue.pieces and self._carriage.began(exchange):
+                cue.hang(Piece(0, cue.seq, OPENED, method=cue.method))
         if self._ends.told:
             return
         for exchange in self._open():

@@ -27,6 +27,7 @@ from workbench.replay.actions import (
     Gone,
     HangUp,
     Injected,
+    Open,
     Reply,
     Stderr,
     Withdraw,
@@ -261,7 +262,7 @@ class _Line:
                 told = dumps({"event": "fault", **action._asdict()}).encode("utf-8", "surrogateescape")
                 self._told(Direction.NONE, Channel.NOTE, told, Ending.NONE)
                 continue
-            if isinstance(action, (Reply, HangUp, Gone)):
+            if isinstance(action, (Reply, Open, HangUp, Gone)):
                 continue  # only HTTP has a place for them
             assert not isinstance(action, (Forward, Withdraw)), "nothing goes live here"
             line = action.body + (b"\n" if action.ending is Ending.LF else b"")

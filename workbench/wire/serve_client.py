@@ -21,6 +21,7 @@ from workbench.replay.actions import (
     Gone,
     HangUp,
     Injected,
+    Open,
     Reply,
     Send,
     Stderr,
@@ -129,6 +130,8 @@ class _Stage:
             elif isinstance(action, Reply):
                 media = (("content-type", action.media),) if action.media else ()
                 self._client.answer(action.stream, action.status, action.body, media)
+            elif isinstance(action, Open):
+                self._client.open(action.stream)
             elif isinstance(action, HangUp):
                 self._client.hang_up(action.stream, action.retry or None, last=action.last)
             elif isinstance(action, Stderr):

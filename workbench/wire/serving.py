@@ -97,6 +97,9 @@ class LineClient:
                 self.tap.message(Direction.TO_CLIENT, line)
                 self._write(line)
 
+    def open(self, stream: int) -> None:
+        """Nothing: answers have no beginning here."""
+
     def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:  # noqa: ARG002
         """Send the body, if there is one: there are no statuses here."""
         if body:

@@ -79,6 +79,11 @@ class HttpClient:
             outgoing.put(Item(body, apart=apart and not self.streams))
             self._over(stream, outgoing)
 
+    def open(self, stream: int) -> None:
+        outgoing = self._open.get(stream)
+        if outgoing is not None:
+            outgoing.open()
+
     def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:
         outgoing = self._open.get(stream)
         if outgoing is None:

@@ -76,6 +76,7 @@ class Outgoing:
         self._items: deque[Item] = deque()
         self._first = 0  # the index of the first item that is kept
         self._bytes = 0
+        self._opened = False
         self._changed = anyio.Event()
 
     def put(self, item: Item) -> None:
@@ -86,6 +87,11 @@ class Outgoing:
             self._awaited -= _answered(item.body, self._awaited)
             self.finished = self.finished or not self._awaited
         self._shed()
+        self._change()
+
+    def open(self) -> None:
+        """It begins, with nothing in it yet."""
+        self._opened = True
         self._change()
 
     def answer(self, plain: Plain) -> None:
@@ -140,8 +146,8 @@ class Outgoing:
         return at < len(self._items) and self._items[at].last
 
     async def first(self) -> None:
-        """Wait for the first item, or for the end."""
-        while not (self.finished or self.begun):
+        """Wait for the beginning, the first item, or the end."""
+        while not (self.finished or self.begun or self._opened):
             await self._changed.wait()
 
     async def ended(self) -> None:

@@ -154,6 +154,11 @@ class Client(Protocol):
         should not read together with what went before it."""
         ...
 
+    def open(self, stream: int) -> None:
+        """Begin the answer to what brought a stream, before there is a message to send on it, where
+        answers have a beginning of their own."""
+        ...
+
     def answer(self, stream: int, status: int, body: bytes = b"", headers: Headers = ()) -> None:
         """Answer what brought a stream with an HTTP status and a body instead of a message. Where
         there is no status, or its head is written, the body is sent as a message, if there is one."""
