@@ -10,17 +10,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import httpx
 
 from workbench.config import Target
+from workbench.config.oauth import OAuth
 from workbench.core.jsonrpc import dumps
 from workbench.core.routing import annotated
 from workbench.core.rules import rule_from
 from workbench.session import Session
 from workbench.wire.connection import Connection
+from workbench.wire.oauth_logins import Logins
 
 Scenario = Callable[[Connection], Awaitable[None]]
 
@@ -90,6 +94,44 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+class HeadlessBrowser:
+    """Goes where it is sent and comes back at once: the suite's authorization server agrees to everything."""
+
+    redirect = "http://127.0.0.1:8976/callback"
+
+    @asynccontextmanager
+    async def begin(self, wanted: Sequence[str]) -> AsyncIterator[HeadlessBrowser]:
+        yield self
+
+    async def visit(self, url: str) -> str:
+        async with httpx.AsyncClient() as client:
+            answer = await client.get(url, follow_redirects=False)
+        return answer.headers.get("location", "")
+
+
+def oauth() -> OAuth:
+    """Who the client is to the authorization server, from what the suite says of the scenario."""
+    told = context()
+    given = {name: told.get(name, "") for name in ("client_id", "client_secret")}
+    if os.environ["MCP_CONFORMANCE_SCENARIO"].startswith("auth/client-credentials"):
+        key, algorithm = told.get("private_key_pem", ""), told.get("signing_algorithm", "")
+        return OAuth(grant="client_credentials", private_key=key, algorithm=algorithm, **given)
+    if "idp_id_token" in told:
+        idp = {name: told[name] for name in ("idp_client_id", "idp_token_endpoint")}
+        return OAuth(grant="enterprise", idp_token=told["idp_id_token"], **idp, **given)
+    if "valid_jwt" in told:
+        return OAuth(grant="assertion", assertion=told["valid_jwt"], client_id=told["client_id"])
+    document = "https://conformance-test.local/client-metadata.json"
+    return OAuth(client_metadata=document, issuer=told.get("issuer", ""), **given)
+
+
+async def list_twice_and_call(connection: Connection) -> None:
+    """Enough requests for a server to want more of a token, or another one."""
+    await connection.list("tools/list")
+    await call(connection, "test-tool")
+    await connection.list("tools/list")
+
+
 async def call(connection: Connection, name: str, arguments: dict[str, Any] | None = None) -> None:
     outcome = await connection.request("tools/call", dumps({"name": name, "arguments": arguments or {}}))
     print(name, outcome.how, outcome.sentence or outcome.text)
@@ -108,12 +150,15 @@ def example(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 async def main(url: str) -> int:
-    scenario = SCENARIOS.get(os.environ["MCP_CONFORMANCE_SCENARIO"])
+    name = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    scenario = list_twice_and_call if name.startswith("auth/") else SCENARIOS.get(name)
     if scenario is None:
         print("this scenario is not spoken yet", file=sys.stderr)
         return 1
-    target = Target(transport="http", url=url, rules=(rule_from("elicitation/create=defaults"),))
-    async with Session.open(record=False) as session:
+    rules = (rule_from("elicitation/create=defaults"),)
+    target = Target(transport="http", url=url, rules=rules, oauth=oauth())
+    logins = Logins(HeadlessBrowser(), keeps=False)
+    async with Session.open(record=False, logins=logins) as session:
         connection = session.connect(target, listing=False)
         await connection.ready()
         await scenario(connection)

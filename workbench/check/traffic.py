@@ -25,9 +25,10 @@ MAX_CLOSED = 100
 class Carriage:
     """One stream. ``seq`` is its last frame, ``requests`` the keys of the requests it has carried to
     the server that have no answer, ``asks`` whether it carried any, ``sent`` whether anything.
-    ``events`` counts what came as SSE, ``last_id`` is the last event id, ``retry`` the last delay (ms)."""
+    ``apart`` tells that it belongs to authorization, about which the rules of HTTP say nothing. ``events`` counts what came as SSE, ``last_id`` is the last event id, ``retry`` the last delay (ms)."""
 
     __slots__ = (
+        "apart",
         "asks",
         "body",
         "events",
@@ -46,6 +47,7 @@ class Carriage:
         self.sent = False
         self.asks = False
         self.told_head = False
+        self.apart = "/.well-known/" in stream.url
         self.requests: set[tuple[int, int]] = set()
         self.events = 0
         self.body = False
@@ -125,6 +127,8 @@ class Traffic:
                 return
             carriage = self.streams[frame.stream] = Carriage(self._watched.stream)
         carriage.seq = frame.seq
+        if frame.channel is Channel.AUTH and not carriage.sent:
+            carriage.apart = True
         if frame.direction is Direction.TO_CLIENT:
             carriage.body = carriage.body or bool(frame.body)
             if frame.channel is Channel.SSE:
@@ -151,5 +155,5 @@ class Traffic:
             carriage.requests.discard(exchange.key)
 
     def _tell(self, calls: list[OnCarriage], carriage: Carriage) -> None:
-        for call in calls:
+        for call in () if carriage.apart else calls:
             call(carriage)

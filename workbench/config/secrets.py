@@ -27,6 +27,7 @@ def secrets_of(target: Target) -> dict[str, str]:
     found = given_secrets(target.env, target.args)
     given: list[tuple[str, str]] = [*target.secrets.items(), *secrets_in_url(target.url).items()]
     given += _basic(target.url)
+    given += target.oauth.secrets.items() if target.oauth is not None else ()
     for header, value in target.headers.items():
         given += [(header, secret) for secret in header_secrets(header, value)]
     for name, value in given:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from workbench.config.oauth import OAuth
 from workbench.core.credentials import plain_arguments
 from workbench.core.methods import LATEST_HANDSHAKE, LATEST_STATELESS
 from workbench.core.naming import suggest_name, suggest_url_name
@@ -85,7 +86,8 @@ class Target(BaseModel):
     revision. ``require`` are dotted server capabilities without which the connection is of no use.
     ``recording`` is set when the server is a replay of that file. ``origin`` says where the target
     was written. ``rules`` answer the server's requests, the first that fits. ``secrets`` are values in
-    it that are nobody's business, by name. ``claim`` is set when a project's file asks for the
+    it that are nobody's business, by name. ``oauth`` is how authorization is got, ``None`` for the usual
+    way. ``claim`` is set when a project's file asks for the
     target: what a yes is remembered by.
     """
 
@@ -111,6 +113,7 @@ class Target(BaseModel):
     recording: str | None = None
     origin: str = "command line"
     secrets: dict[str, str] = Field(default_factory=dict, repr=False)
+    oauth: OAuth | None = None
     claim: str = ""
 
     @model_validator(mode="after")

@@ -27,6 +27,13 @@ _COOKIE = re.compile(rb"=([^;]*)")
 _PARAMETER = re.compile(rb"[?&#;]([^=&#?;\s\"<>\\]{1,100})=([^&#;\s\"<>\\]+)")
 #: ``user:password@`` or ``token@``, of which the user's name may stay.
 _USER_INFO = re.compile(rb"://(?:[^/@\s:?#\"\\]{0,256}:)?([^/@\s:?#\"\\]{1,256})@")
+#: What authorization hands from one to another (RFC 6749, 7521, 7636, 8693, 7592; device codes: RFC 8628).
+_AUTH_SECRETS = (
+    rb"access_token|refresh_token|id_token|registration_access_token|client_secret|client_assertion|assertion"
+    rb"|subject_token|actor_token|code|code_verifier|device_code|user_code|state|password|logout_token|request"
+)
+_AUTH_FIELD = re.compile(rb"(?<![A-Za-z0-9_-])(" + _AUTH_SECRETS + rb")=([^&;#\s\"<>\\]+)")
+_AUTH_MEMBER = re.compile(rb'"(' + _AUTH_SECRETS + rb')"\s*:\s*"((?:[^"\\]|\\.)+)"', re.DOTALL)
 _SESSION = re.compile(rb'^\{"event": ?"session",.{0,200}?"id": ?"((?:[^"\\]|\\.){1,4096})"', re.DOTALL)
 
 
@@ -60,6 +67,15 @@ def url_hits(text: bytes) -> Iterator[Hit]:
             name = match[1].decode("utf-8", "replace")
             if _is_secret(name) or _PARAMETER_NAME.search(name):
                 yield Hit(*match.span(2), label_of("query", name))
+
+
+def authorization_hits(body: bytes) -> Iterator[Hit]:
+    """The secrets in a body of authorization, whatever they look like: fields of a form, members of a
+    document, parameters of the URLs in it."""
+    yield from url_hits(body)
+    for pattern in (_AUTH_FIELD, _AUTH_MEMBER):
+        for match in pattern.finditer(body):
+            yield Hit(*match.span(2), label_of("auth", match[1].decode()))
 
 
 def session_hits(body: bytes) -> Iterator[Hit]:

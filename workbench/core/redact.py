@@ -25,7 +25,7 @@ from itertools import count
 
 from workbench.core.credentials import is_secret_name
 from workbench.core.frame import Channel, Span
-from workbench.core.heads import header_hits, label_of, session_hits, url_hits
+from workbench.core.heads import authorization_hits, header_hits, label_of, session_hits, url_hits
 from workbench.core.jsonrpc import loads
 from workbench.core.places import Walk
 from workbench.core.redact_forms import Forms, forms_of, from_utf8, readings, unescaped, utf8
@@ -213,6 +213,9 @@ class Redactor:
         if channel is Channel.PROCESS or (channel is Channel.SSE and body[:1] not in _JSON_BEGINS):
             # Our own word of a session's id, and the endpoint's URL of HTTP+SSE, which often holds one.
             named = list(session_hits(body) if channel is Channel.PROCESS else url_hits(body))
+            self._learn(body, named)
+        elif channel is Channel.AUTH:
+            named = list(authorization_hits(body))
             self._learn(body, named)
         return self._redact(body, channel, connection, named)
 

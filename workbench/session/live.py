@@ -27,6 +27,7 @@ from workbench.store.reader import Reader
 from workbench.store.recorder import PRODUCT, SYSTEM, Recorder
 from workbench.wire.connection import Connection
 from workbench.wire.eras import Verdicts
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.turns import Turns
 
 #: What closing takes beyond the servers' own shutdown timeouts, at most (seconds).
@@ -61,6 +62,7 @@ class Session:
         self._rules: tuple[Rule, ...] = ()
         self._verdicts: Verdicts = {}
         self._turns = Turns()
+        self._logins = Logins()
         self._past = Noted(PAST)
         self._group: TaskGroup | None = None
         self._signal = 0
@@ -77,14 +79,17 @@ class Session:
         redact: bool = True,
         held: Collection[str] = (),
         clock: Clock = SYSTEM,
+        logins: Logins | None = None,
     ) -> AsyncIterator[Session]:
         """Open a session. It is recorded to ``path``, without one to a new file of the user's
-        store; with ``record=False`` to memory only. Raises ``RecordingError``.
+        store; with ``record=False`` to memory only. ``logins`` is how servers' tokens are come by; without
+        it those that the user keeps are used, and nobody is asked. Raises ``RecordingError``.
 
         In the main thread SIGTERM and SIGHUP end the session in good order and then the program
         (``SystemExit``).
         """
         session = cls._make(record, path, name, origin, redact, held, clock)
+        session._logins = logins or Logins()
         failure: Exception | None = None
         try:
             async with anyio.create_task_group() as group:
@@ -232,6 +237,7 @@ class Session:
             listing=listing,
             verdicts=self._verdicts,
             turns=self._turns,
+            logins=self._logins,
         )
         self.connections[number] = connection
         self._group.start_soon(connection.run, name=f"connection {name}")

@@ -23,6 +23,7 @@ from workbench.wire.bridge_names import Names
 from workbench.wire.command import NotStarted
 from workbench.wire.proxy_clients import Client as Party
 from workbench.wire.tap import Observer, Tap
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.transport import Client, Received, Transport, find_transport
 
 #: Tools whose schema is remembered, for the headers that repeat arguments.
@@ -43,7 +44,9 @@ async def bridge(client: Client, target: Target, come: Come, complain: Callable[
 
 
 class _Bridge:
-    """It is the ``Peer`` of the server's transport."""
+    """It is the ``Peer`` of the server's transport. The client is who authorizes."""
+
+    logins: Logins | None = None
 
     def __init__(self, client: Client, target: Target, come: Come, complain: Callable[[bytes], None]) -> None:
         self._client = client

@@ -33,6 +33,7 @@ from workbench.wire.dealings import Dealings
 from workbench.wire.eras import Either, Eras, Verdicts, plain
 from workbench.wire.life import Life
 from workbench.wire.listings import Listings, read_all
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.owner import Owner, agreed, ended
 from workbench.wire.tasks import Tasks
 from workbench.wire.turns import Turn, Turns
@@ -60,6 +61,7 @@ class Connection:
         clock: Clock | None = None,
         verdicts: Verdicts | None = None,
         turns: Turns | None = None,
+        logins: Logins | None = None,
     ) -> None:
         self.target = target
         self.number = number
@@ -76,7 +78,9 @@ class Connection:
         self.listing = listing
         self._owner = owner
         eras = Eras(target, client_info, policy, self.fold.schema_of, verdicts)
-        self._life = Life(target, sink, self.fold, eras, self.listings, self._tell, Turn(turns), clock)
+        self._life = Life(
+            target, sink, self.fold, eras, self.listings, self._tell, Turn(turns), clock, logins
+        )
         self._life.on_ready = self._on_ready
         self._life.on_notified = self._on_notified
         self._life.on_end = self._on_end

@@ -25,6 +25,7 @@ from workbench.errors import UsageError
 from workbench.replay.actions import ClientAction, Connect, Leave, Write
 from workbench.replay.client import MockClient
 from workbench.wire.command import NotStarted
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.tap import Tap
 from workbench.wire.timekeeping import Timekeeper
 from workbench.wire.transport import Transport, find_transport
@@ -91,6 +92,8 @@ class _Driver:
 
 class _Line:
     """One connection. It is the ``Peer`` of its transport."""
+
+    logins: Logins | None = None
 
     def __init__(self, driver: _Driver, number: int, target: Target, taps: Taps) -> None:
         self.leaving = anyio.Event()

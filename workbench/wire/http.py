@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 
 import anyio
 from anyio.abc import TaskGroup
@@ -26,6 +27,7 @@ from workbench.core.actions import Send
 from workbench.core.frame import ANSWERS, Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.lifecycle import Event
+from workbench.wire.http_authorizing import MOST_AGAIN, Authorizing, in_vain, used_by
 from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_errors import HttpFailed, Trouble
 from workbench.wire.http_events import Reading
@@ -77,7 +79,8 @@ class HttpTransport:
         self._session = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
         self._requests = Requests(clients, bare, tap, self._has_room)
-        self._listening = Listening(self._requests, self._session, tap)
+        self._authorizing = Authorizing(target, bare, tap, clients, peer.logins, self._session)
+        self._listening = Listening(self._requests, self._session, tap, self._authorizing)
         self._posts: dict[str, Post] = {}
         self._begun = False
         self._accepted = anyio.Event()
@@ -152,14 +155,33 @@ class HttpTransport:
             await before.wait()
 
     async def _exchange(self, post: Post) -> None:
+        for again in count(1):
+            refused = await self._asked(post)
+            if refused is None:
+                return
+            used = used_by(post.outgoing.request)
+            last = again > MOST_AGAIN
+            trouble = in_vain(refused) if last else await self._authorizing.settle(refused, used)
+            if trouble is not None:
+                self._denied(post, trouble)
+                return
+            number = self._authorizing.next_stream(refused.stream)
+            headers = self._session.post(post.send.headers)
+            post.outgoing = self._requests.begin("POST", headers, post.send.body, number)
+
+    async def _asked(self, post: Post) -> Answer | None:
+        """Send it, and read what comes; an answer that wants another token is returned."""
         reading = Reading(self._tap, lambda seq, decoded: self._received(seq, decoded, post))
         why = "The server closed the stream before it answered."
         async with self._requests.answer(post.outgoing) as answer:
             self._session.answered(answer, post.method == "initialize")
             self._on_head(post, answer)
+            if self._authorizing.concerns(answer, used_by(post.outgoing.request)):
+                await self._authorizing.take(answer)
+                return answer
             if not await answer.carries_events():
                 await self._take_body(post, answer)
-                return
+                return None
             number = answer.stream
             try:
                 with post.lingering():
@@ -171,6 +193,7 @@ class HttpTransport:
         if reading.last_id and not self._session.is_stateless:
             why = await self._listening.resume(post, reading, number, why)
         await self._without_answer(post, Trouble(why, "Send the request again."))
+        return None
 
     def _on_head(self, post: Post, answer: Answer) -> None:
         if post.method == "notifications/initialized" and answer.succeeded:
@@ -218,9 +241,7 @@ class HttpTransport:
         if self._session.id and post.method != "initialize" and forgets_session(answer, body, decoded):
             self._lose_session(answer, body)
         elif denied(answer) and post.opening:
-            post.end()
-            trouble = trouble_in(answer, body)
-            self._peer.happened(Event.UNAUTHORIZED, trouble.why, trouble.next)
+            self._denied(post, trouble_in(answer, body))
         elif await self._taken_over(post, answer, body, decoded):
             post.end()
         elif answer.succeeded or decoded.messages:
@@ -244,6 +265,14 @@ class HttpTransport:
             with anyio.move_on_after(ELSEWHERE):
                 await post.done.wait()
         self._ended(post, trouble)
+
+    def _denied(self, post: Post, trouble: Trouble) -> None:
+        """Access was refused, and that is the end of it."""
+        if post.opening:
+            post.end()
+            self._peer.happened(Event.UNAUTHORIZED, trouble.why, trouble.next)
+        else:
+            self._unanswered(post, trouble)
 
     def _ended(self, post: Post, trouble: Trouble) -> None:
         if post.method == "initialize" and post.opening and post.waits:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import anyio
 
 from workbench.core.frame import Channel, Direction, Ending
+from workbench.wire.http_authorizing import Authorizing, used_by
 from workbench.wire.http_errors import HttpFailed, refused
 from workbench.wire.http_events import Reading
 from workbench.wire.http_exchange import Answer
@@ -35,7 +36,7 @@ _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 class Listening:
     """Opens streams with GET and keeps them open."""
 
-    def __init__(self, requests: Requests, session: HttpSession, tap: Tap) -> None:
+    def __init__(self, requests: Requests, session: HttpSession, tap: Tap, authorizing: Authorizing) -> None:
         #: The number of the stream that is open for what the server says on its own, 0 for none.
         self.open = 0
         #: Set when it is known for the first time whether there is such a stream.
@@ -43,6 +44,7 @@ class Listening:
         self._requests = requests
         self._session = session
         self._tap = tap
+        self._authorizing = authorizing
 
     async def keep(self, reading: Reading) -> None:
         """Listen for as long as the connection lives, or until the server refuses."""
@@ -65,7 +67,7 @@ class Listening:
             async with self._requests.answer(outgoing) as answer:
                 self.begun.set()
                 if not answer.is_events:
-                    return await self._refused(answer)
+                    return await self._refused(answer, used_by(outgoing.request))
                 self.open = answer.stream
                 self._stream(answer.stream, "open", answer.status)
                 try:
@@ -85,10 +87,16 @@ class Listening:
             self.open = 0
             self.begun.set()
 
-    async def _refused(self, answer: Answer) -> str | None:
+    async def _refused(self, answer: Answer, used: str) -> str | None:
         why = await self._told(answer)
         self._stream(answer.stream, "refused", answer.status, why)
-        return why if answer.status in _PASSING else None
+        return why if await self._may_pass(answer, used) else None
+
+    async def _may_pass(self, answer: Answer, used: str) -> bool:
+        """Whether the answer may be another one the next time, which it is with another token."""
+        if self._authorizing.concerns(answer, used):
+            return await self._authorizing.settle(answer, used) is None
+        return answer.status in _PASSING
 
     async def _told(self, answer: Answer) -> str:
         """Record the body of an answer that is no stream; returns what it says, in a sentence."""
@@ -121,7 +129,7 @@ class Listening:
         async with self._requests.answer(outgoing) as answer:
             if not answer.is_events:
                 why = await self._told(answer)
-                return answer.status not in _PASSING, why
+                return not await self._may_pass(answer, used_by(outgoing.request)), why
             with post.lingering():
                 await reading.read(answer)
         return False, "The server closed the stream before it answered."

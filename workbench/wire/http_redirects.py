@@ -50,10 +50,10 @@ def is_same_server(old: httpx.URL, new: httpx.URL) -> bool:
     if old.host != new.host:
         return False
     if old.scheme == new.scheme:
-        return _port(old) == _port(new)
+        return port_of(old) == port_of(new)
     upgraded = (old.scheme, new.scheme) == ("http", "https")
-    return upgraded and ((_port(new) == 443 and _port(old) == 80) or _port(new) == _port(old))
+    return upgraded and ((port_of(new) == 443 and port_of(old) == 80) or port_of(new) == port_of(old))
 
 
-def _port(url: httpx.URL) -> int:
+def port_of(url: httpx.URL) -> int:
     return url.port or _PORTS.get(url.scheme, 0)

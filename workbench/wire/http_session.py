@@ -10,7 +10,7 @@ Source: "Session Management" and "Protocol Version Header", 2025-03-26 to 2025-1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.wire.http_exchange import Answer
@@ -34,12 +34,14 @@ Headers = Sequence[tuple[str, str]]
 
 class HttpSession:
     """The headers of one connection. ``id`` is empty without a session; ``version`` is the last
-    ``MCP-Protocol-Version`` the conversation sent."""
+    ``MCP-Protocol-Version`` the conversation sent; ``bearer`` gives the ``Authorization`` that requests carry
+    now, empty for none."""
 
     def __init__(self, headers: Mapping[str, str], tap: Tap) -> None:
         check_headers(headers)
         self.id = ""
         self.version = ""
+        self.bearer: Callable[[], str] = lambda: ""
         self._own = tuple(headers.items())
         self._tap = tap
         self._foreign: set[str] = set()
@@ -63,7 +65,9 @@ class HttpSession:
         return _merged((*self._session(), *version, *headers, *own))
 
     def _session(self) -> Headers:
-        return ((SESSION, self.id),) if self.id else ()
+        session = ((SESSION, self.id),) if self.id else ()
+        bearer = self.bearer()
+        return (*session, ("Authorization", bearer)) if bearer else session
 
     def answered(self, answer: Answer, initializes: bool) -> None:
         """Look at the head of an answer for a session id."""

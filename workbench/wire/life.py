@@ -35,6 +35,7 @@ from workbench.wire.command import NotStarted
 from workbench.wire.dealings import Dealings
 from workbench.wire.eras import Either, Eras
 from workbench.wire.listings import Listings
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.publishing import Publisher
 from workbench.wire.sightings import Sightings
 from workbench.wire.tap import Tap
@@ -55,7 +56,7 @@ class Life:
     ``settled`` is set when the handshake has ended, well or not; ``was_ready`` says which.
     Setting ``stopping`` ends the connection, ``finished`` is set when nothing of it is left.
     ``conversation`` is the one that is held now; another one takes its place when the server turns
-    out to speak the other era.
+    out to speak the other era. ``logins`` is how the server's tokens are come by, ``None`` for not at all.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class Life:
         changed: Callable[[str, int], None],
         turn: Turn,
         clock: Clock | None = None,
+        logins: Logins | None = None,
     ) -> None:
+        self.logins = logins
         self.settled = anyio.Event()
         self.stopping = anyio.Event()
         self.finished = anyio.Event()

@@ -37,6 +37,7 @@ from workbench.wire.tap import Tap
 
 if TYPE_CHECKING:
     from workbench.config import Target
+    from workbench.wire.oauth_logins import Logins
 
 #: The group of entry points in which packages bring transports.
 GROUP = "mcp_workbench.transports"
@@ -51,7 +52,12 @@ _OURS = {
 
 
 class Peer(Protocol):
-    """What a transport tells of the other side. Called in the connection's loop."""
+    """What a transport tells of the other side. Called in the connection's loop.
+
+    ``logins`` is how it comes by tokens, ``None`` where it is to ask for none.
+    """
+
+    logins: Logins | None
 
     def received(self, seq: int, decoded: Decoded, answers: str | None = None) -> None:
         """A frame of the server. ``answers`` is the id (JSON text) of the request on whose own
