@@ -100,13 +100,13 @@ class HeadlessBrowser:
     redirect = "http://127.0.0.1:8976/callback"
 
     @asynccontextmanager
-    async def begin(self, wanted: Sequence[str]) -> AsyncIterator[HeadlessBrowser]:
+    async def begin(self, _wanted: Sequence[str]) -> AsyncIterator[HeadlessBrowser]:
         yield self
 
     async def visit(self, url: str) -> str:
         async with httpx.AsyncClient() as client:
             answer = await client.get(url, follow_redirects=False)
-        return answer.headers.get("location", "")
+        return str(answer.headers.get("location", ""))
 
 
 def oauth() -> OAuth:

@@ -25,7 +25,8 @@ MAX_CLOSED = 100
 class Carriage:
     """One stream. ``seq`` is its last frame, ``requests`` the keys of the requests it has carried to
     the server that have no answer, ``asks`` whether it carried any, ``sent`` whether anything.
-    ``apart`` tells that it belongs to authorization, about which the rules of HTTP say nothing. ``events`` counts what came as SSE, ``last_id`` is the last event id, ``retry`` the last delay (ms)."""
+    ``apart`` tells that it belongs to authorization, of which the rules of the transport say nothing.
+    ``events`` counts what came as SSE, ``last_id`` is the last event id, ``retry`` the last delay (ms)."""
 
     __slots__ = (
         "apart",

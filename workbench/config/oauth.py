@@ -18,9 +18,10 @@ class OAuth(BaseModel):
     ``enterprise`` has the identity provider make that JWT of a token of its own.
 
     ``client_id`` names a client that was registered beforehand, and ``issuer`` the one authorization server
-    it was registered at. ``client_metadata`` is the URL of a client metadata document of ours. ``private_key``
-    is a key in PEM, ``algorithm`` what it signs with (empty: what its kind suggests). ``scope`` wins over what the
-    server asks for. ``port`` is the one a browser is sent back to, 0 for any that is free.
+    it was registered at. ``client_metadata`` is the URL of a client metadata document of ours.
+    ``private_key`` is a key in PEM, ``algorithm`` what it signs with (empty: what its kind suggests).
+    ``scope`` wins over what the server asks for. ``port`` is the one a browser is
+    sent back to, 0 for any that is free.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

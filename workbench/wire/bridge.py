@@ -21,9 +21,9 @@ from workbench.core.lifecycle import Event
 from workbench.core.peek import peek, peek_items
 from workbench.wire.bridge_names import Names
 from workbench.wire.command import NotStarted
+from workbench.wire.oauth_logins import Logins
 from workbench.wire.proxy_clients import Client as Party
 from workbench.wire.tap import Observer, Tap
-from workbench.wire.oauth_logins import Logins
 from workbench.wire.transport import Client, Received, Transport, find_transport
 
 #: Tools whose schema is remembered, for the headers that repeat arguments.

@@ -46,7 +46,7 @@ class Authorizing:
             session.bearer = lambda: authorization.header
 
     def concerns(self, answer: Answer, used: str) -> bool:
-        """Whether an answer is for want of another token than the request carried; else it stands as it is."""
+        """Whether an answer is for want of another token than the request carried (``used``)."""
         if self._authorization is None:
             return False
         if not denied(answer):
@@ -61,7 +61,7 @@ class Authorizing:
             self._tap.aside(Direction.TO_CLIENT, body, answer.stream)
 
     async def settle(self, answer: Answer, used: str) -> Trouble | None:
-        """Get another token; returns why there is none. ``used`` is the ``Authorization`` that was refused."""
+        """Get another token; returns why there is none. ``used`` is the header that was refused."""
         from workbench.wire.oauth_exchange import AuthorizationFailed
 
         assert self._authorization is not None

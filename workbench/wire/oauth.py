@@ -1,7 +1,7 @@
 """The authorization of one connection: which token its requests carry, and how another one is got.
 
-A refused request asks (``answered``), and is sent again when there is another token. Requests that are refused
-at the same time ask once: whoever comes later finds that the token has changed. How often it is tried is
+A refused request asks (``answered``), and is sent again when there is another token. Requests refused at the
+same time ask once: whoever comes later finds that the token has changed. How often it is tried is
 bounded, so that a server that is never content is not asked for ever.
 
 Source: "Authorization", 2025-03-26 to 2026-07-28.
@@ -22,7 +22,7 @@ from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_library import httpx
 from workbench.wire.oauth_challenge import Challenge, bearer
 from workbench.wire.oauth_discovery import AuthorizationServer, canonical, resource_of, server_of
-from workbench.wire.oauth_exchange import WHOSE, AuthorizationFailed, Exchanges, place
+from workbench.wire.oauth_exchange import WHOSE, AuthorizationFailed, Exchanges, place, shown
 from workbench.wire.oauth_flow import authorize
 from workbench.wire.oauth_logins import Logins
 from workbench.wire.oauth_registration import Client, document_client, given_client, register, still_good
@@ -74,8 +74,8 @@ class Authorization:
         return self._login is not None and self._login.tokens.expired
 
     async def answered(self, status: int, headers: Sequence[str], used: str, version: str) -> None:
-        """Get another token after such a refusal. ``headers`` are the values of ``WWW-Authenticate``, ``used``
-        is the header that the request carried, ``version`` the revision that is spoken.
+        """Get another token after such a refusal. ``headers`` are the values of ``WWW-Authenticate``,
+        ``used`` is the header that the request carried, ``version`` the revision that is spoken.
 
         Raises ``AuthorizationFailed`` where there is no use in sending the request again.
         """
@@ -93,7 +93,9 @@ class Authorization:
                 why = f"{place(self._server)} asks for authorization{ended}."
                 raise AuthorizationFailed(why, f"Log in: mcp-workbench login {self._server}")
             if self._in_vain >= MOST_IN_VAIN:
-                why = f"{place(self._server)} refuses each of the {self._in_vain} tokens that it was given in a row."
+                why = (
+                    f"{place(self._server)} refuses each of the {self._in_vain} tokens it was given in a row."
+                )
                 raise AuthorizationFailed(why, WHOSE)
             self._in_vain += 1
             await self._obtain(challenge, more=more, strict=version > LATEST_HANDSHAKE)
@@ -135,7 +137,8 @@ class Authorization:
         asked = challenge.get("scope").split() if challenge is not None else []
         scopes = self._scopes(asked, resource.scopes, server, more=more)
         if more and set(scopes) <= set(self._asked) and self._asked:
-            why = f"{place(self._server)} wants the scopes {' '.join(asked) or '(none named)'}, which were asked for."
+            named = " ".join(asked) or "(none named)"
+            why = f"{place(self._server)} wants the scopes {shown(named)}, which were asked for."
             raise AuthorizationFailed(why, "Whoever grants them has not; ask for them there, or use less.")
         self._asked = scopes
         if self._oauth.grant == "code":
@@ -147,8 +150,8 @@ class Authorization:
     def _scopes(
         self, asked: Sequence[str], offered: Sequence[str] | None, server: AuthorizationServer, *, more: bool
     ) -> tuple[str, ...]:
-        """The scopes to ask for ("Scope Selection Strategy", 2025-11-25): what is given, else what the challenge
-        names, else all that the resource has; with those of before, where more was wanted."""
+        """The scopes to ask for ("Scope Selection Strategy", 2025-11-25): what is given, else what the
+        challenge names, else all that the resource has; with those of before, where more was wanted."""
         wanted = self._oauth.scope.split() or list(asked) or list(offered or ())
         if more:
             wanted = [*self._asked, *wanted, *asked]

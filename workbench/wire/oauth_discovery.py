@@ -43,7 +43,7 @@ class AuthorizationServer(NamedTuple):
     base: str = ""
 
     def endpoint(self, name: str) -> str:
-        """The URL of an endpoint (``token``, ``authorization``, ``registration``), empty where there is none."""
+        """The URL of an endpoint (``token``, ``authorization``, ``registration``), empty for none."""
         if not self.document:
             return self.base + {"authorization": "/authorize", "token": "/token"}.get(name, "/register")
         return _text(self.document.get(f"{name}_endpoint"))
@@ -76,7 +76,7 @@ async def resource_of(exchanges: Exchanges, named: str) -> Resource:
         if not isinstance(name, str) or not covers(name, url):
             expected = f"a resource that {canonical(url)} is part of"
             _told(exchanges, "resource", False, reply, expected, f"resource {shown(name)}")
-            why = f"The metadata of {place(str(url))} is for the resource {shown(name)}, which this server is not."
+            why = f"The metadata of {place(str(url))} is for {shown(name)}, which this server is not."
             raise AuthorizationFailed(
                 why, f"Use the URL that it names, if that is the server you mean. {WHOSE}"
             )
@@ -91,7 +91,7 @@ async def resource_of(exchanges: Exchanges, named: str) -> Resource:
 async def server_of(
     exchanges: Exchanges, resource: Resource, prefer: str, strict: bool
 ) -> AuthorizationServer:
-    """The authorization server to use: ``prefer`` if the resource names it, else the first that has a document.
+    """The authorization server to use: ``prefer`` if the resource names it, else the first with a document.
 
     With ``strict`` a document's issuer may not even differ by a slash at its end (2026-07-28). Raises
     ``AuthorizationFailed``.
@@ -121,7 +121,9 @@ async def _described(exchanges: Exchanges, issuer: str, strict: bool) -> Authori
             continue
         _told(exchanges, "issuer", same, reply, issuer, shown(found))
         if not same and (strict or not near):
-            why = f"The metadata of the authorization server {shown(issuer)} is of another issuer, {shown(found)}."
+            why = (
+                f"The metadata of the authorization server {shown(issuer)} is of another one, {shown(found)}."
+            )
             raise AuthorizationFailed(why, f"Nothing was sent there. {WHOSE}")
         if misplaced:
             _told(exchanges, "place of the metadata", False, reply, "below the issuer's path", at)

@@ -24,8 +24,7 @@ from workbench.wire.tap import Tap
 #: The longest document that is read (bytes).
 LONGEST = 1024 * 1024
 
-#: Members of documents that are shown in a sentence at most so long (characters).
-_FIELDS = (("Accept", "application/json"),)
+_ACCEPT = (("Accept", "application/json"),)
 
 
 class AuthorizationFailed(Exception):
@@ -68,15 +67,14 @@ class Exchanges:
     ) -> None:
         """Tell what was expected and what came. ``stream`` is the number of the request it is about."""
         told: dict[str, Any] = {"event": "authorization", "step": step, "ok": ok}
-        for name, value in (("url", url), ("expected", expected), ("came", came)):
-            if value:
-                told[name] = value
+        more = {"url": url, "expected": expected, "came": came}
+        told |= {name: value for name, value in more.items() if value}
         self._tap.aside(Direction.NONE, dumps(told).encode("utf-8", "replace"), stream)
 
     async def get(self, step: str, url: str) -> Reply:
         """Ask for a document. Raises ``AuthorizationFailed`` where there is no answer."""
         version = (("MCP-Protocol-Version", self.version),) if self.version else ()
-        return await self._ask(step, "GET", url, (*_FIELDS, *version))
+        return await self._ask(step, "GET", url, (*_ACCEPT, *version))
 
     async def form(
         self, step: str, url: str, fields: Sequence[tuple[str, str]], headers: Mapping[str, str]
@@ -84,12 +82,12 @@ class Exchanges:
         """POST a form. Raises as ``get`` does."""
         media = ("Content-Type", "application/x-www-form-urlencoded")
         body = urlencode(fields).encode()
-        return await self._ask(step, "POST", url, (*_FIELDS, media, *headers.items()), body)
+        return await self._ask(step, "POST", url, (*_ACCEPT, media, *headers.items()), body)
 
     async def json(self, step: str, url: str, document: dict[str, Any]) -> Reply:
         """POST a JSON document. Raises as ``get`` does."""
         media = ("Content-Type", "application/json")
-        return await self._ask(step, "POST", url, (*_FIELDS, media), dumps(document).encode())
+        return await self._ask(step, "POST", url, (*_ACCEPT, media), dumps(document).encode())
 
     async def _ask(
         self, step: str, verb: str, text: str, headers: Sequence[tuple[str, str]], body: bytes | None = None

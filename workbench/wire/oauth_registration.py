@@ -137,7 +137,7 @@ def _allows_none(server: AuthorizationServer) -> bool:
 
 
 def _method(secret: str, server: AuthorizationServer) -> str:
-    """How a secret is shown: the way RFC 6749 wants all servers to have, unless this one has only the other."""
+    """How a secret is shown: the way all servers should have (RFC 6749), else the only one."""
     if not secret:
         return _NONE
     supported = server.names("token_endpoint_auth_methods_supported")

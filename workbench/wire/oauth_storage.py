@@ -28,8 +28,8 @@ _VERSION = 1
 
 
 class Login(NamedTuple):
-    """What is held for a server. ``server`` is its URL, ``resource`` what the tokens are for; ``token_endpoint`` is
-    where they were got; ``method`` and the rest of ``client`` say as whom. ``since`` is in seconds since the epoch."""
+    """What is held for a server. ``server`` is its URL, ``resource`` what the tokens are for, and
+    ``token_endpoint`` where they were got, as ``client``. ``since`` is in seconds since the epoch."""
 
     server: str
     issuer: str

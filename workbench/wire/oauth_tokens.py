@@ -35,8 +35,8 @@ Fields = Sequence[tuple[str, str]]
 
 
 class Tokens(NamedTuple):
-    """``expires`` is when ``access`` does (seconds since the epoch), 0 where that was not said; ``refresh`` is
-    empty where there is none. ``scopes`` are those granted, or asked for where that was not said."""
+    """``expires`` is when ``access`` does (seconds since the epoch), 0 where that was not said; ``refresh``
+    is empty where there is none. ``scopes`` are those granted, or asked for where that was not said."""
 
     access: str
     refresh: str = ""
@@ -67,7 +67,7 @@ class Grants:
         return await self._asked("token", [*fields, ("code_verifier", verifier)], scopes)
 
     async def by_refresh(self, tokens: Tokens) -> Tokens:
-        """For a refresh token. Some servers give a new one each time, and the old one is then of no more use."""
+        """For a refresh token. Where it brings another one, the old one is of no more use."""
         fields = [("grant_type", "refresh_token"), ("refresh_token", tokens.refresh)]
         new = await self._asked("refresh", fields, tokens.scopes)
         return new if new.refresh else new._replace(refresh=tokens.refresh)
@@ -153,11 +153,12 @@ def signed(client_id: str, audience: str, oauth: OAuth) -> str:
         why = "Signing with a private key needs packages that are not installed."
         raise AuthorizationFailed(why, "Install them: pip install 'mcp-workbench[oauth]'.") from None
     now = int(time.time())
-    claims = {"iss": client_id, "sub": client_id, "aud": audience, "jti": uuid4().hex}
+    claims: dict[str, object] = {"iss": client_id, "sub": client_id, "aud": audience, "jti": uuid4().hex}
     try:
         key = load_pem_private_key(oauth.private_key.encode(), None)
         algorithm = oauth.algorithm or _ALGORITHMS.get(type(key).__name__.strip("_"), "ES256")
-        return jwt.encode({**claims, "iat": now, "exp": now + ASSERTED}, key, algorithm)  # type: ignore[arg-type]
+        claims |= {"iat": now, "exp": now + ASSERTED}
+        return jwt.encode(claims, key, algorithm)  # type: ignore[arg-type] # a kind that does not fit raises
     except (ValueError, TypeError, NotImplementedError, jwt.PyJWTError) as error:
         why = f"The private key cannot be used to sign ({type(error).__name__})."
         raise AuthorizationFailed(
