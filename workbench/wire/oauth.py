@@ -16,7 +16,6 @@ import anyio
 
 from workbench.config import Target
 from workbench.config.oauth import OAuth
-from workbench.core.methods import LATEST_HANDSHAKE
 from workbench.errors import UsageError
 from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_library import httpx
@@ -41,10 +40,13 @@ class Authorization:
         self, target: Target, url: httpx.URL, tap: Tap, clients: HttpClients, logins: Logins
     ) -> None:
         self._oauth = target.oauth or OAuth()
+        # Where the era is only being found out, the server may be one of before 2026-07-28.
+        self._strict = target.era == "modern"
         self._server = canonical(url)
         self._exchanges = Exchanges(clients, url, tap)
         self._logins = logins
-        self._storage = Storage() if logins.keeps else None
+        # What a client gets by itself it can get again.
+        self._storage = Storage() if logins.keeps and self._oauth.grant == "code" else None
         self._clients: dict[str, Client] = {}
         self._lock = anyio.Lock()
         self._login: Login | None = None
@@ -52,7 +54,7 @@ class Authorization:
         self._refreshed = False
         #: What has been asked for, which a server may grant less of without saying so.
         self._asked: tuple[str, ...] = ()
-        if self._storage is not None and self._oauth.grant == "code":
+        if self._storage is not None:
             self._login = self._storage.find(self._server)
             self._asked = self._login.tokens.scopes if self._login is not None else ()
 
@@ -98,7 +100,7 @@ class Authorization:
                 )
                 raise AuthorizationFailed(why, WHOSE)
             self._in_vain += 1
-            await self._obtain(challenge, more=more, strict=version > LATEST_HANDSHAKE)
+            await self._obtain(challenge, more=more, strict=self._strict)
 
     def _tell_challenge(self, status: int, headers: Sequence[str], challenge: Challenge | None) -> None:
         came = "; ".join(headers)[:500] or "no WWW-Authenticate"
@@ -111,6 +113,8 @@ class Authorization:
     async def _refresh(self) -> bool:
         """Ask for another token with the refresh token, once for each that was accepted."""
         login = self._login
+        if self._adopt():
+            return True
         if login is None or not login.tokens.refresh or self._refreshed:
             return False
         self._refreshed = True
@@ -119,8 +123,17 @@ class Authorization:
         try:
             tokens = await grants.by_refresh(login.tokens)
         except AuthorizationFailed:
-            return False  # told as a step; whoever can is asked anew
+            # It is told as a step. Another connection may have used the refresh token in the meantime.
+            return self._adopt()
         self._take(login._replace(tokens=tokens))
+        return True
+
+    def _adopt(self) -> bool:
+        """Take the tokens that another connection has got since, if there are such."""
+        kept = self._storage.find(self._server) if self._storage is not None and self._login else None
+        if kept is None or self._login is None or kept.tokens.access == self._login.tokens.access:
+            return False
+        self._login = kept
         return True
 
     async def _obtain(self, challenge: Challenge | None, *, more: bool, strict: bool) -> None:
@@ -223,7 +236,7 @@ class Authorization:
 
     def _take(self, login: Login) -> None:
         self._login = login
-        if self._storage is not None and self._oauth.grant == "code":
+        if self._storage is not None:
             try:
                 self._storage.keep(login)
             except UsageError as error:
