@@ -19,7 +19,7 @@ from tests.replay.test_mock_http_command import Talk
 from workbench.core.frame import Channel
 from workbench.errors import UsageError
 from workbench.mock import Mock
-from workbench.replay.actions import Exit, HangUp, Injected, Reply
+from workbench.replay.actions import Exit, Forward, HangUp, Injected, Reply
 from workbench.replay.faults import RUBBISH, parse_fault
 from workbench.replay.options import Options
 from workbench.replay.report import Report
@@ -127,6 +127,32 @@ def test_a_fault_hides_no_miss_and_is_there_for_what_is_answered_without_a_recor
     other.feed(body(request(6, "ping")))
     now[0] = 1.0
     assert other.tick()[0].body == b'{"jsonrpc":"2.0","id":6,"result":{}}'  # type: ignore[union-attr]
+
+
+def test_what_goes_live_meets_faults_as_anything_else_does() -> None:
+    server, now = playing("tools/call:never=error@1", "tools/call:never=delay=1s@2", on_miss="live")
+    told, error = server.feed(body(call(5, "never")))
+    assert isinstance(told, Injected)
+    assert b"-32603" in error.body  # type: ignore[union-attr]
+    assert [type(each) for each in server.feed(body(call(6, "never")))] == [Injected]
+    now[0] = 1.0
+    (forward,) = server.tick()
+    assert isinstance(forward, Forward)
+    assert json.loads(server.came(forward, b'{"jsonrpc":"2.0","id":0,"result":{}}')[0].body)["id"] == 6  # type: ignore[union-attr]
+    assert server.report.answered == 2
+    # One that is given up while it is held back is asked of nobody.
+    late, now = playing("tools/call:never=delay=1s", on_miss="live")
+    late.feed(body(call(6, "never")))
+    late.feed(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}')
+    now[0] = 2.0
+    assert late.tick() == []
+
+
+def test_a_fault_that_no_request_met_is_told() -> None:
+    server, _ = playing("tools/call:never=drop", "tools/call:slow=drop", "tools/call:slow=drop@2")
+    server.feed(body(call(5, "slow")))
+    told = "--fault tools/call:never=drop: no such request came."
+    assert server.report_value()["notes"] == [told, "--fault tools/call:slow=drop@2: no such request came."]
 
 
 def test_over_http_a_disconnect_ends_the_request_s_stream_and_garbage_is_its_answer() -> None:

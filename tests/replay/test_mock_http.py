@@ -19,6 +19,7 @@ from tests.servers.targets import ROOT
 from tests.wire.raw import initialize, message, modern, modern_headers, raw
 from workbench.core.sse import ServerEvent
 from workbench.replay.cast import Part
+from workbench.replay.faults import parse_fault
 from workbench.replay.script import build
 from workbench.store.chosen import choose_all
 
@@ -234,6 +235,16 @@ async def test_an_answer_that_its_client_did_not_wait_for_begins_all_the_same() 
             assert begun.response.status_code == 200
             assert begun.response.headers["mcp-session-id"]
         assert cast.value()["verdict"] == "ok"
+
+
+async def test_a_fault_that_no_client_met_is_told() -> None:
+    tape = Tape().hello().c(call(2, "t")).s(text(2, "x"))
+    faults = (parse_fault("tools/call:t=error"), parse_fault("tools/call:u=drop"))
+    async with mocked(part_of(tape.frames), faults=faults) as (url, cast), raw(url) as client:
+        await client.handshake()
+        assert "error" in (await client.post(call(7, "t"))).json()
+        assert cast.value()["notes"] == ["--fault tools/call:u=drop: no such request came."]
+    assert cast.value()["notes"] == ["--fault tools/call:u=drop: no such request came."]
 
 
 async def test_garbage_in_an_answer_is_sent_as_it_was() -> None:

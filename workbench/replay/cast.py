@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from workbench.core.methods import HANDSHAKE_REVISIONS
 from workbench.errors import UsageError
 from workbench.replay.cues import Cue, Script
+from workbench.replay.faults import idle
 from workbench.replay.matching import OPTIONAL, Prepared
 from workbench.replay.options import Options
 from workbench.replay.playing import Clock
@@ -96,6 +97,7 @@ class Cast:
         self._sums = dict.fromkeys(("requests", "answered", "missed", "differing_answers"), 0)
         self._misses: list[dict[str, Any]] = []
         self._injected: list[dict[str, Any]] = []
+        self._struck: set[str] = set()
         self._live: list[dict[str, Any]] = []
         self._live_count = 0
         self._followed: list[dict[str, Any]] = []
@@ -205,6 +207,7 @@ class Cast:
         sums, notes = dict(self._sums), dict(self._notes)
         clients, followed = [*self._clients], [*self._followed]
         injected, live, live_count = [*self._injected], [*self._live], self._live_count
+        struck = {*self._struck}
         for player in self._players.values():
             told = _told(player)
             for key in sums:
@@ -214,8 +217,10 @@ class Cast:
             followed += player.server.followed
             report = player.server.report
             injected += _named(player, report.faults)
+            struck |= report.struck
             live += _named(player, report.live)
             live_count += report.live_count
+        notes.update(dict.fromkeys(idle(self._options.faults, struck)))
         unused = self.unused()
         return {
             "recording": self.recording,
@@ -246,6 +251,7 @@ class Cast:
         report = player.server.report
         self._misses += _named(player, report.misses)[:room]
         self._injected += _named(player, report.faults)[: MAX_LISTED - len(self._injected)]
+        self._struck |= report.struck
         self._live += _named(player, report.live)[: MAX_LISTED - len(self._live)]
         self._live_count += report.live_count
         self._followed += player.server.followed[: MAX_LISTED - len(self._followed)]

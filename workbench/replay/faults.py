@@ -8,7 +8,7 @@
 
 ``METHOD=FAULT`` or ``METHOD:NAME=FAULT`` limits one to a method or to a tool, prompt or resource, ``FAULT@3``
 to the third of those requests. What a fault takes the place of counts as asked for. A request that was
-not recorded is a miss whatever faults there are.
+not recorded is a miss whatever faults there are; one that a live server is asked for has them as any other.
 
 Part of the light path: standard library and ``core`` only.
 """
@@ -16,7 +16,7 @@ Part of the light path: standard library and ``core`` only.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from workbench.errors import UsageError
@@ -69,6 +69,11 @@ def parse_fault(text: str) -> Fault:
     seconds = float(found["time"] or 0) * (0.001 if found["unit"] == "ms" else 1.0)
     kind = found["what"].partition("=")[0]
     return Fault(text, kind, method, name, int(found["nth"] or 0), seconds, int(found["code"] or _USUAL))
+
+
+def idle(faults: Sequence[Fault], struck: Collection[str]) -> list[str]:
+    """A sentence for each fault that no request met."""
+    return [f"--fault {fault.text}: no such request came." for fault in faults if fault.text not in struck]
 
 
 class Faults:

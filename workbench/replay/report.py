@@ -49,6 +49,8 @@ class Report:
         self.differing = 0
         self.misses: list[dict[str, Any]] = []
         self.faults: list[dict[str, Any]] = []
+        #: Those that were injected, as they are written.
+        self.struck: set[str] = set()
         #: What was answered by a live server, as far as it is listed, and how much in all.
         self.live: list[dict[str, Any]] = []
         self.live_count = 0
@@ -81,6 +83,7 @@ class Report:
 
     def inject(self, fault: str, method: str, name: str | None) -> None:
         """Write an injected fault down."""
+        self.struck.add(fault)
         if len(self.faults) < MAX_LISTED:
             self.faults.append({"fault": fault, "method": method, "name": self._shown(name)})
 

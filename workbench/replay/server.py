@@ -28,7 +28,7 @@ from workbench.replay.correlate import Correlations
 from workbench.replay.cues import Cue, Plain, Script
 from workbench.replay.diff import differences
 from workbench.replay.discovered import discovered
-from workbench.replay.faults import DELAY, DISCONNECTED, DROP, ERROR, GARBAGE, RUBBISH, Fault, Faults
+from workbench.replay.faults import DELAY, DISCONNECTED, DROP, ERROR, GARBAGE, RUBBISH, Fault, Faults, idle
 from workbench.replay.matching import Live, Matcher, Miss, Prepared, steady
 from workbench.replay.options import Options
 from workbench.replay.playing import MISS, Clock, Player
@@ -153,7 +153,7 @@ class MockServer:
             self._delayed.remove(each)
             if self._player.over:
                 continue
-            actions += [each.held] if isinstance(each.held, Send) else self._player.begin(each.held)
+            actions += self._player.begin(each.held) if isinstance(each.held, Run) else [each.held]
         return self._joined(actions)
 
     @property
@@ -195,6 +195,8 @@ class MockServer:
         return self._correlations.followed
 
     def report_value(self) -> dict[str, Any]:
+        for told in idle(self._options.faults, self.report.struck):
+            self.report.note(told)
         return self.report.value(self.unused(), strict=self._options.strict, followed=self.followed)
 
     def agrees(self) -> bool:
@@ -277,13 +279,15 @@ class MockServer:
         text = None if token is None else jsonrpc.id_text(token)
         return Run(cue, message.id or "null", text, self._stream)
 
-    def _injected(self, fault: Fault, message: Message, live: Live, held: Run | Send) -> list[Action]:
+    def _injected(
+        self, fault: Fault, message: Message, live: Live, held: Run | Send | Forward
+    ) -> list[Action]:
         """Do what a fault says in place of what is ``held`` back for it."""
         id, stream = message.id or "null", self._stream
         self.report.inject(fault.text, live.method, live.name)
         told = Injected(fault.text, live.method, id)
         if fault.kind == DELAY:
-            self.report.answered += 1
+            self.report.answered += not isinstance(held, Forward)
             self._delayed.append(_Delayed(self._clock() + fault.seconds, id, stream, held))
             return [told]
         if fault.kind == ERROR:
@@ -311,8 +315,9 @@ class MockServer:
         if self._options.on_miss != "error" and method != "initialize":
             params = message.members.get("params") if message.members else message.value("params")
             forward = Forward(id, method, None if params is None else dumps(params), self._stream)
-            self._forwarded[id] = forward, live, miss
-            return [forward]
+            if fault is None or fault.kind == DELAY:
+                self._forwarded[id] = forward, live, miss
+            return [forward] if fault is None else self._injected(fault, message, live, forward)
         return self._told_miss(live, miss, id, self._stream)
 
     def came(self, forward: Forward, body: bytes) -> list[Action]:
@@ -458,7 +463,7 @@ class _Delayed(NamedTuple):
     until: float
     id: str
     stream: int
-    held: Run | Send
+    held: Run | Send | Forward
 
 
 def _has_inputs(params: Any) -> bool:
