@@ -26,6 +26,14 @@ Options of a target:
   --cwd DIR                the folder to start it in
   --name NAME              what to call the connection
   --header 'NAME: VALUE'   a header of every HTTP request; VALUE may hold ${VAR}
+  --token-env VARIABLE     a token for the server, from a variable of this environment
+  --grant GRANT            how tokens are got: code (somebody logs in) or client_credentials
+  --client-id ID           a client that is registered at the authorization server already;
+                           --client-secret-env VARIABLE or --client-key FILE (PEM) show that we
+                           are it, --issuer URL names the server it is registered at
+  --client-metadata URL    a client metadata document of yours, where servers read such
+  --scope SCOPES           the scopes to ask for, instead of those the server names
+  --callback-port PORT     the port a browser is sent back to
   --era ERA                legacy begins with a handshake, modern without one, auto finds out
   --protocol-version V     the revision to offer, any text
   --timeout S              seconds to wait for an answer; progress starts them anew

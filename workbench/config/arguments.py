@@ -43,7 +43,7 @@ SYNTAX = "-- CMD ARGS…, --stdio 'CMD ARGS', --http URL, --sse URL, --replay FI
 #: The flags that begin a target, each with one value.
 _KINDS = ("--stdio", "--http", "--sse", "--transport", "--replay")
 #: The members of a target that are put together from what stands before all targets and after one.
-_MERGED = ("env", "timeouts", "headers", "inputs", "secrets")
+_MERGED = ("env", "timeouts", "headers", "inputs", "secrets", "oauth")
 
 _NO_HEADER = "--header is for HTTP targets, and a command is none; leave it out"
 
@@ -171,6 +171,8 @@ def _joined(place: dict[str, Any], options: dict[str, Any], settings: Settings) 
     values.update(
         {name: value for name, value in options.items() if name not in (*_MERGED, "switched", "rules")}
     )
+    if options["oauth"]:
+        values["oauth"] = options["oauth"]
     for merged in ("env", "secrets"):
         values[merged] = {**place.get(merged, {}), **options[merged]}
     values["rules"] = (*options["rules"], *place.get("rules", ()), *settings.rules)
@@ -181,6 +183,7 @@ def _joined(place: dict[str, Any], options: dict[str, Any], settings: Settings) 
     values["capabilities"] = _capabilities(values, options["switched"], settings)
     if place.get("transport", "stdio") == "stdio":
         values.pop("headers")
+        values.pop("oauth", None)
     return values
 
 
@@ -242,6 +245,8 @@ def _refuse_strangers(draft: _Draft, transport: str) -> None:
     before all targets is for those that can use it."""
     if transport == "stdio" and "headers" in draft.options:
         raise UsageError(_NO_HEADER)
+    if transport not in ("http", "sse") and "oauth" in draft.options:
+        raise UsageError("options of authorization are for HTTP targets, and this is none; leave them out")
     for member, flag in (("env", "--env"), ("cwd", "--cwd")) if transport in ("http", "sse") else ():
         if member in draft.options:
             raise UsageError(f"{flag} is for commands, and this target is a URL; leave it out")

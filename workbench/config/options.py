@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from workbench.config.oauth_options import OAUTH_OPTIONS
 from workbench.config.targets import root_of
 from workbench.config.urls import checked_header, read_header
 from workbench.config.variables import Variables
@@ -141,4 +142,5 @@ OPTIONS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "--header": _header,
     "--input": _input,
     "--config": _collected("config"),
+    **OAUTH_OPTIONS,
 }

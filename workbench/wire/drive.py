@@ -93,7 +93,7 @@ class _Driver:
 class _Line:
     """One connection. It is the ``Peer`` of its transport."""
 
-    logins: Logins | None = None
+    logins: Logins | None = Logins()
 
     def __init__(self, driver: _Driver, number: int, target: Target, taps: Taps) -> None:
         self.leaving = anyio.Event()

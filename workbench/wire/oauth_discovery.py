@@ -183,6 +183,14 @@ def canonical(url: httpx.URL) -> str:
     return origin_of(url) + url.path.rstrip("/")
 
 
+def canonical_url(text: str) -> str:
+    """The same for a URL as text; what is none stays as it is."""
+    try:
+        return canonical(httpx.URL(text))
+    except (httpx.InvalidURL, ValueError):
+        return text
+
+
 def covers(name: str, url: httpx.URL) -> bool:
     """Whether a resource is the server at a URL, or what that is part of."""
     try:

@@ -38,6 +38,8 @@ class Login(NamedTuple):
     client: Client
     tokens: Tokens
     since: float = 0.0
+    #: Whether its secrets lie in a keyring.
+    hidden: bool = False
 
 
 class Storage:
@@ -143,6 +145,7 @@ class Storage:
                 tuple(map(str, tokens.get("scopes", ()))),
             ),
             float(entry.get("since", 0)),
+            bool(entry.get("keyring")),
         )
 
     # What is secret
