@@ -71,12 +71,18 @@ async def listening(wanted: Sequence[str], port: int = 0) -> AsyncIterator[Callb
     async with await _listener(wanted, port) as listener:
         number = listener.extra(anyio.abc.SocketAttribute.local_port)
         callback = Callback(f"http://127.0.0.1:{number}{PATH}")
+        failure: Exception | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(listener.serve, callback.serve)
             try:
                 yield callback
+            except Exception as error:
+                # Raised again outside of the task group, which would wrap it.
+                failure = error
             finally:
                 group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
 
 
 async def _listener(wanted: Sequence[str], port: int) -> anyio.abc.Listener[SocketStream]:
