@@ -100,7 +100,11 @@ class Authorization:
                 )
                 raise AuthorizationFailed(why, WHOSE)
             self._in_vain += 1
-            await self._obtain(challenge, more=more, strict=self._strict)
+            try:
+                await self._obtain(challenge, more=more, strict=self._strict)
+            except AuthorizationFailed as failure:
+                self._exchanges.step("login", False, failure.why, expected="a token")
+                raise
 
     def _tell_challenge(self, status: int, headers: Sequence[str], challenge: Challenge | None) -> None:
         came = "; ".join(headers)[:500] or "no WWW-Authenticate"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +28,8 @@ class Agreeing:
 
     def __init__(self) -> None:
         self.visits: list[str] = []
-        #: Put in the place of the URL it would come back with, if set.
-        self.comes_back: str | None = None
+        #: What becomes of the URL it comes back with.
+        self.changes: Callable[[str], str] = lambda url: url
 
     @asynccontextmanager
     async def begin(self, _wanted: Sequence[str]) -> AsyncIterator[Agreeing]:
@@ -39,8 +39,7 @@ class Agreeing:
         self.visits.append(url)
         async with httpx.AsyncClient() as client:
             answer = await client.get(url, follow_redirects=False)
-        location = str(answer.headers.get("location", ""))
-        return location if self.comes_back is None else self.comes_back
+        return self.changes(str(answer.headers.get("location", "")))
 
     def asked(self, place: int = -1) -> httpx.QueryParams:
         """What it was asked to agree to."""
