@@ -30,6 +30,7 @@ _TOLD = {
     "stream": "{verb} stream {state}",
     "reconnect": "asked for again in {seconds} s",
     "redirect": "redirected with {status} to {to}",
+    "authorized": "sent again with another token",
     "era": "{era} era, {found}",
     "fallback": "fallback to {to}",
     "unanswered": "no answer to {id}",
