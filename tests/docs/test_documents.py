@@ -31,6 +31,7 @@ NOT_RUN = {
     "make test     # every test": "this is one of them",
     "mcp-workbench call simulate-research-query topic=otters --task-ttl 60 "
     "-- npx -y @modelcontextprotocol/server-everything": "needs a network, and tests/wire/test_tasks.py does it",
+    "mcp-workbench login --http https://host/mcp": "needs a network, and tests/cli/test_login.py does it",
     "mcp-workbench record --http https://host/mcp --listen 127.0.0.1:8931": "goes on until it is ended, and "
     "tests/standin/test_record_http.py does it",
     "mcp-workbench record --front http --listen 127.0.0.1:8932 -- mcp-server-time": "goes on until it is ended, "
