@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -41,6 +42,9 @@ from workbench.wire.http_target import basic_of, url_of
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer
+
+if TYPE_CHECKING:
+    from workbench.wire.oauth import Authorization
 
 #: Answers to the server's own requests that wait while it does not take them; beyond it we stop reading.
 MAX_PROMPTED = 1000
@@ -69,7 +73,14 @@ class HttpTransport:
     ``over`` is never set by it: a server that cannot be reached now may be reached for the next call.
     """
 
-    def __init__(self, target: Target, tap: Tap, peer: Peer, clients: HttpClients) -> None:
+    def __init__(
+        self,
+        target: Target,
+        tap: Tap,
+        peer: Peer,
+        clients: HttpClients,
+        authorization: Authorization | None,
+    ) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._target = target
@@ -79,7 +90,7 @@ class HttpTransport:
         self._session = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
         self._requests = Requests(clients, bare, tap, self._has_room)
-        self._authorizing = Authorizing(target, bare, tap, clients, peer.logins, self._session)
+        self._authorizing = Authorizing(authorization, tap, self._session)
         self._listening = Listening(self._requests, self._session, tap, self._authorizing)
         self._posts: dict[str, Post] = {}
         self._begun = False
@@ -329,10 +340,10 @@ class HttpTransport:
 
 @asynccontextmanager
 async def open_http(
-    target: Target, tap: Tap, peer: Peer, clients: HttpClients
+    target: Target, tap: Tap, peer: Peer, clients: HttpClients, authorization: Authorization | None
 ) -> AsyncIterator[HttpTransport]:
     """Speak to a target's server; nothing is sent before the first ``send``. Raises ``NotStarted``."""
-    transport = HttpTransport(target, tap, peer, clients)
+    transport = HttpTransport(target, tap, peer, clients, authorization)
     try:
         async with anyio.create_task_group() as group:
             transport.attend(group)

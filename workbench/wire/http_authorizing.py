@@ -15,34 +15,34 @@ from workbench.wire.http_exchange import Answer
 from workbench.wire.http_library import httpx
 from workbench.wire.http_refusals import LONGEST_REFUSAL, denied
 from workbench.wire.http_session import HttpSession
+from workbench.wire.http_target import url_of
 from workbench.wire.tap import Tap
+from workbench.wire.transport import Peer
 
 if TYPE_CHECKING:
-    from workbench.wire.oauth_logins import Logins
+    from workbench.wire.oauth import Authorization
 
 #: How often one request is sent again for the sake of authorization.
 MOST_AGAIN = 5
 
 
+def authorization_of(target: Target, tap: Tap, peer: Peer, clients: HttpClients) -> Authorization | None:
+    """What authorizes a connection, whichever transports it tries; ``None`` where nothing would. Raises
+    ``NotStarted`` for a target without a URL."""
+    if peer.logins is None:
+        return None
+    url = url_of(target).copy_with(fragment=None)
+    return peer.logins.for_connection(target, url, tap, clients)
+
+
 class Authorizing:
     """What the requests of one connection ask when they are refused. Their headers come from it, too."""
 
-    def __init__(
-        self,
-        target: Target,
-        url: httpx.URL,
-        tap: Tap,
-        clients: HttpClients,
-        logins: Logins | None,
-        session: HttpSession,
-    ) -> None:
+    def __init__(self, authorization: Authorization | None, tap: Tap, session: HttpSession) -> None:
         self._tap = tap
         self._session = session
-        self._authorization = None
-        if logins is not None:
-            self._authorization = logins.for_connection(target, url, tap, clients)
-        if self._authorization is not None:
-            authorization = self._authorization
+        self._authorization = authorization
+        if authorization is not None:
             session.bearer = lambda: authorization.header
 
     def concerns(self, answer: Answer, used: str) -> bool:

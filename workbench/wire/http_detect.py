@@ -21,6 +21,7 @@ from workbench.core.jsonrpc import Decoded
 from workbench.core.methods import REVISIONS
 from workbench.core.probing import judge
 from workbench.wire.http import HttpTransport, open_http
+from workbench.wire.http_authorizing import authorization_of
 from workbench.wire.http_clients import http_clients
 from workbench.wire.http_errors import Trouble
 from workbench.wire.sse_client import SseTransport, sse_transport
@@ -68,12 +69,13 @@ def may_be_older(status: int, decoded: Decoded) -> bool:
 @asynccontextmanager
 async def open_detecting(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[DetectingTransport]:
     """Speak to a target's server, whichever transport it has. Raises ``NotStarted``."""
-    async with (
-        http_clients() as clients,
-        sse_transport(target, tap, peer, clients) as sse,
-        open_http(target, tap, peer, clients) as http,
-    ):
-        yield DetectingTransport(http, sse, tap)
+    async with http_clients() as clients:
+        authorization = authorization_of(target, tap, peer, clients)
+        async with (
+            sse_transport(target, tap, peer, clients, authorization) as sse,
+            open_http(target, tap, peer, clients, authorization) as http,
+        ):
+            yield DetectingTransport(http, sse, tap)
 
 
 class _Http:

@@ -39,6 +39,7 @@ class Logins:
             return None
         from workbench.wire.oauth import Authorization
 
+        url = url.copy_with(username=None, password=None)
         return Authorization(target, url, tap, clients, self)
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import count
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -21,6 +23,7 @@ from workbench.core.actions import Send
 from workbench.core.frame import Channel, Direction, Ending
 from workbench.core.jsonrpc import Decoded, decode
 from workbench.core.lifecycle import Event
+from workbench.wire.http_authorizing import MOST_AGAIN, Authorizing, authorization_of, in_vain, used_by
 from workbench.wire.http_clients import HttpClients, http_clients
 from workbench.wire.http_errors import HttpFailed, Trouble, refused, unauthorized
 from workbench.wire.http_events import Reading
@@ -34,6 +37,9 @@ from workbench.wire.sse_stream import LONGEST_REFUSAL, EndpointStream
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer, Serve, Serving, Taps, TransportKind
+
+if TYPE_CHECKING:
+    from workbench.wire.oauth import Authorization
 
 #: How long a message waits for the acknowledgement of the one before it, so that they stay in order
 #: (seconds); and how long from then on, when that was in vain: some servers acknowledge a request only
@@ -54,7 +60,14 @@ class SseTransport:
     ``over`` is never set by it: what ends the connection is told to the peer.
     """
 
-    def __init__(self, target: Target, tap: Tap, peer: Peer, clients: HttpClients) -> None:
+    def __init__(
+        self,
+        target: Target,
+        tap: Tap,
+        peer: Peer,
+        clients: HttpClients,
+        authorization: Authorization | None,
+    ) -> None:
         self.over = anyio.Event()
         self.forced = ""
         self._tap = tap
@@ -63,7 +76,10 @@ class SseTransport:
         self._headers = HttpSession({**basic_of(url), **target.headers}, tap)
         bare = url.copy_with(username=None, password=None, fragment=None)
         listening = Requests(clients, bare, tap, self._has_room)
-        self._stream = EndpointStream(listening, self._headers, tap, self._received, self._lost)
+        self._authorizing = Authorizing(authorization, tap, self._headers)
+        self._stream = EndpointStream(
+            listening, self._headers, tap, self._received, self._lost, self._authorizing
+        )
         self._messages = Requests(clients, bare, tap, self._has_room)
         self._posts: dict[str, Post] = {}
         self._before = anyio.Event()
@@ -135,8 +151,7 @@ class SseTransport:
             if limit.cancelled_caught:
                 self._patience = IN_VAIN
             self._address(post)
-            async with self._messages.answer(post.outgoing) as answer:
-                await self._acknowledged(post, answer)
+            await self._exchange(post)
         except HttpFailed as failure:
             self._failed(post, failure.trouble)
         finally:
@@ -144,6 +159,23 @@ class SseTransport:
             self._prompted -= post.prompted
             if post.outgoing.how == "failed":
                 post.outgoing.closed()
+
+    async def _exchange(self, post: Post) -> None:
+        for again in count(1):
+            async with self._messages.answer(post.outgoing) as answer:
+                used = used_by(post.outgoing.request)
+                if not self._authorizing.concerns(answer, used):
+                    await self._acknowledged(post, answer)
+                    return
+                await self._authorizing.take(answer)
+            last = again > MOST_AGAIN
+            trouble = in_vain(answer) if last else await self._authorizing.settle(answer, used)
+            if trouble is not None:
+                self._failed(post, trouble, denied=True)
+                return
+            number = self._authorizing.next_stream(answer.stream)
+            headers = self._headers.post(post.send.headers)
+            post.outgoing = self._messages.begin("POST", headers, post.send.body, number)
 
     def _address(self, post: Post) -> None:
         """Give a message that was there before the endpoint its URL."""
@@ -214,10 +246,10 @@ class SseTransport:
 
 @asynccontextmanager
 async def sse_transport(
-    target: Target, tap: Tap, peer: Peer, clients: HttpClients
+    target: Target, tap: Tap, peer: Peer, clients: HttpClients, authorization: Authorization | None
 ) -> AsyncIterator[SseTransport]:
     """The transport, which has not asked for anything yet. Raises ``NotStarted``."""
-    transport = SseTransport(target, tap, peer, clients)
+    transport = SseTransport(target, tap, peer, clients, authorization)
     async with anyio.create_task_group() as group:
         transport.attend(group)
         try:
@@ -229,9 +261,11 @@ async def sse_transport(
 @asynccontextmanager
 async def open_sse(target: Target, tap: Tap, peer: Peer) -> AsyncIterator[SseTransport]:
     """Speak to a target's server; what is sent waits until the endpoint is known. Raises ``NotStarted``."""
-    async with http_clients() as clients, sse_transport(target, tap, peer, clients) as transport:
-        transport.start()
-        yield transport
+    async with http_clients() as clients:
+        authorization = authorization_of(target, tap, peer, clients)
+        async with sse_transport(target, tap, peer, clients, authorization) as transport:
+            transport.start()
+            yield transport
 
 
 class _Sse:

@@ -9,6 +9,7 @@ Source: "HTTP with SSE", 2024-11-05.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import anyio
 from anyio.abc import TaskGroup
@@ -16,6 +17,7 @@ from anyio.abc import TaskGroup
 from workbench.core.frame import Channel, Direction, Ending, Kind
 from workbench.core.jsonrpc import Decoded
 from workbench.core.sse import ServerEvent, SseParser
+from workbench.wire.http_authorizing import MOST_AGAIN, Authorizing, used_by
 from workbench.wire.http_errors import HttpFailed, Trouble, no_message, place_of, refused, unauthorized
 from workbench.wire.http_exchange import Answer
 from workbench.wire.http_library import httpx
@@ -50,6 +52,7 @@ class EndpointStream:
         tap: Tap,
         received: Callable[[int, Decoded], None],
         lost: Callable[[str], None],
+        authorizing: Authorizing,
     ) -> None:
         self.url = requests.url
         self.endpoint: httpx.URL | None = None
@@ -60,6 +63,7 @@ class EndpointStream:
         self._tap = tap
         self._received = received
         self._lost = lost
+        self._authorizing = authorizing
         self._settled = anyio.Event()
         self._trouble: Trouble | None = None
 
@@ -77,18 +81,41 @@ class EndpointStream:
             self._settled.set()
 
     async def _run(self, first: bool, patience: float) -> None:
-        outgoing = self._requests.begin("GET", self._headers.other(GET))
+        number = 0
+        for again in count(1):
+            refused = await self._ask(first, patience, number, again > MOST_AGAIN)
+            if refused is None:
+                return
+            answer, used = refused
+            trouble = await self._authorizing.settle(answer, used)
+            if trouble is not None:
+                self.denied = True
+                self._settle(trouble)
+                return
+            number = self._authorizing.next_stream(answer.stream)
+
+    async def _ask(self, first: bool, patience: float, number: int, last: bool) -> tuple[Answer, str] | None:
+        """Ask once; an answer that wants another token is returned with what it was asked with."""
+        outgoing = self._requests.begin("GET", self._headers.other(GET), number=number)
+        used = used_by(outgoing.request)
+        refused: Answer | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(self._expect, group.cancel_scope, patience)
             try:
                 async with self._requests.answer(outgoing) as answer:
                     self.url = answer.url
                     if answer.is_events:
+                        self._authorizing.concerns(answer, used)
                         await self._follow(answer, first)
+                    elif self._authorizing.concerns(answer, used) and not last:
+                        await self._authorizing.take(answer)
+                        refused = answer
+                        group.cancel_scope.cancel()  # nobody waits for the endpoint while somebody logs in
                     else:
                         await self._refused(answer)
             except HttpFailed as failure:
                 self._settle(failure.trouble)
+        return None if refused is None else (refused, used)
 
     async def _expect(self, reading: anyio.CancelScope, patience: float) -> None:
         with anyio.move_on_after(patience) as limit:
