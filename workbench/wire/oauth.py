@@ -20,7 +20,7 @@ from workbench.errors import UsageError
 from workbench.wire.http_clients import HttpClients
 from workbench.wire.http_library import httpx
 from workbench.wire.oauth_challenge import Challenge, bearer
-from workbench.wire.oauth_discovery import AuthorizationServer, canonical, resource_of, server_of
+from workbench.wire.oauth_discovery import AuthorizationServer, Resource, canonical, resource_of, server_of
 from workbench.wire.oauth_exchange import WHOSE, AuthorizationFailed, Exchanges, place, shown
 from workbench.wire.oauth_flow import authorize
 from workbench.wire.oauth_logins import Logins
@@ -153,13 +153,13 @@ class Authorization:
             )
         asked = challenge.get("scope").split() if challenge is not None else []
         scopes = self._scopes(asked, resource.scopes, server, more=more)
-        if more and set(scopes) <= set(self._asked) and self._asked:
+        if more and self._login is not None and set(scopes) <= set(self._asked):
             named = " ".join(asked) or "(none named)"
             why = f"{place(self._server)} wants the scopes {shown(named)}, which were asked for."
             raise AuthorizationFailed(why, "Whoever grants them has not; ask for them there, or use less.")
         self._asked = scopes
         if self._oauth.grant == "code":
-            login = await self._by_browser(server, resource.name, scopes, held)
+            login = await self._by_browser(server, resource, scopes, held)
         else:
             login = await self._by_itself(server, resource.name, scopes, held)
         self._take(login)
@@ -171,7 +171,8 @@ class Authorization:
         challenge names, else all that the resource has; with those of before, where more was wanted."""
         wanted = self._oauth.scope.split() or list(asked) or list(offered or ())
         if more:
-            wanted = [*self._asked, *wanted, *asked]
+            # Some servers say that scopes are missing, and not which.
+            wanted = [*self._asked, *wanted, *(asked or offered or ())]
         supported = server.names("scopes_supported") or ()
         if self._oauth.grant == "code":
             if "offline_access" in supported and not self._oauth.scope:
@@ -195,7 +196,7 @@ class Authorization:
         return self._login_of(server, resource, client, tokens)
 
     async def _by_browser(
-        self, server: AuthorizationServer, resource: str, scopes: Sequence[str], held: str
+        self, server: AuthorizationServer, resource: Resource, scopes: Sequence[str], held: str
     ) -> Login:
         if server.document:
             self._check_pkce(server)
@@ -204,15 +205,17 @@ class Authorization:
         client = given_client(self._oauth, server, held) or document_client(self._oauth, server)
         client = client or self._known(server.issuer)
         async with browser.begin(client.redirects if client is not None else ()) as visit:
-            if client is None or (client.ours and visit.redirect not in client.redirects):
-                client = await register(self._exchanges, server, visit.redirect, " ".join(scopes))
+            if client is None or not client.does_for(visit.redirect, scopes):
+                known = client.scopes if client is not None else ()
+                may_ask = tuple(dict.fromkeys([*scopes, *known, *(resource.scopes or ())]))
+                client = await register(self._exchanges, server, visit.redirect, may_ask)
                 self._clients[server.issuer] = client
                 if self._storage is not None:
                     self._storage.keep_registration(server.issuer, client)
-            returned = await authorize(self._exchanges, server, client, visit, resource, scopes)
-        grants = Grants(self._exchanges, server, client, self._oauth, resource)
+            returned = await authorize(self._exchanges, server, client, visit, resource.name, scopes)
+        grants = Grants(self._exchanges, server, client, self._oauth, resource.name)
         tokens = await grants.by_code(returned.code, returned.verifier, returned.redirect, scopes)
-        return self._login_of(server, resource, client, tokens)
+        return self._login_of(server, resource.name, client, tokens)
 
     def _issuer_of_client(self) -> str:
         """The issuer at which the client that was registered beforehand has been used, empty for none."""

@@ -9,6 +9,7 @@ Source: "Client Registration Approaches", 2025-11-25 and 2026-07-28.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workbench.config.oauth import OAuth
@@ -24,7 +25,8 @@ _BASIC, _POST, _NONE, _JWT = "client_secret_basic", "client_secret_post", "none"
 class Client(NamedTuple):
     """``method`` is how it shows who it is at the token endpoint; ``redirects`` are where a browser may be
     sent back to (empty: anywhere it was registered for, which only its owner knows). ``ours`` tells that we
-    have registered it. ``expires`` is when its secret does (seconds since the epoch), 0 for never."""
+    have registered it, for ``scopes``: some servers grant no others. ``expires`` is when its secret does
+    (seconds since the epoch), 0 for never."""
 
     client_id: str
     secret: str = ""
@@ -32,6 +34,11 @@ class Client(NamedTuple):
     redirects: tuple[str, ...] = ()
     ours: bool = False
     expires: float = 0.0
+    scopes: tuple[str, ...] = ()
+
+    def does_for(self, redirect: str, scopes: Sequence[str]) -> bool:
+        """Whether it may ask for these scopes and have a browser sent back there."""
+        return not self.ours or (redirect in self.redirects and set(scopes) <= set(self.scopes))
 
 
 def given_client(oauth: OAuth, server: AuthorizationServer, issuer: str) -> Client | None:
@@ -64,14 +71,16 @@ def still_good(client: Client | None) -> Client | None:
     return client
 
 
-async def register(exchanges: Exchanges, server: AuthorizationServer, redirect: str, scope: str) -> Client:
+async def register(
+    exchanges: Exchanges, server: AuthorizationServer, redirect: str, scopes: Sequence[str]
+) -> Client:
     """Become a client. Raises ``AuthorizationFailed``."""
     endpoint = server.endpoint("registration")
     if not endpoint:
         why = f"The authorization server {place(server.issuer)} lets no client register itself."
         exchanges.step("registration", False, "no registration_endpoint", expected="a way to become a client")
         raise AuthorizationFailed(why, "Register one there by hand, and give it with --client-id.")
-    wanted = _metadata(server, redirect, scope)
+    wanted = _metadata(server, redirect, " ".join(scopes))
     reply = await exchanges.json("registration", endpoint, wanted)
     document = reply.document or {}
     client_id = document.get("client_id")
@@ -90,7 +99,7 @@ async def register(exchanges: Exchanges, server: AuthorizationServer, redirect: 
             f"{place(endpoint)} did not register a client: {refusal(reply)}",
             "Register one there by hand, and give it with --client-id.",
         )
-    return _registered(document, wanted, server)
+    return _registered(document, wanted, server)._replace(scopes=tuple(scopes))
 
 
 def _registered(document: dict[str, Any], wanted: dict[str, Any], server: AuthorizationServer) -> Client:

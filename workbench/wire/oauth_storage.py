@@ -216,6 +216,7 @@ def _client(members: dict[str, Any]) -> Client:
         tuple(map(str, members.get("redirects", ()))),
         bool(members.get("ours")),
         float(members.get("expires", 0)),
+        tuple(map(str, members.get("scopes", ()))),
     )
 
 

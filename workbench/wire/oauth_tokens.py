@@ -138,7 +138,9 @@ class Grants:
             return (("client_id", client.client_id), *shows), {}
         if client.method == "client_secret_basic":
             both = f"{quote_plus(client.client_id)}:{quote_plus(client.secret)}"
-            return (), {"Authorization": f"Basic {b64encode(both.encode()).decode()}"}
+            # The id stands in the header already, and the official SDK's server wants it in the form as well.
+            named = (("client_id", client.client_id),)
+            return named, {"Authorization": f"Basic {b64encode(both.encode()).decode()}"}
         if client.method == "client_secret_post":
             return (("client_id", client.client_id), ("client_secret", client.secret)), {}
         return (("client_id", client.client_id),) if client.client_id else (), {}
