@@ -12,6 +12,7 @@ import pytest
 from tests.cli.command import workbench
 from tests.servers.targets import ROOT
 from tests.store.test_text import rows_of
+from workbench.core.frame_filter import parse_filter
 from workbench.demo.recording import RECORDING
 from workbench.keep import check
 from workbench.store.copying import copy, export, import_file
@@ -83,7 +84,7 @@ def test_opening_and_walking_through_changes_nothing(file: Path) -> None:
         height = reader.height()
         assert not reader.live
         assert sum(1 for _ in reader.frames()) == len(reader.window(1, height)) == height > 0
-        assert next(iter(reader.find(b"jsonrpc", newest_first=False))) <= height
+        assert next(iter(reader.matching(parse_filter("jsonrpc"))))[0] <= height
         assert reader.sessions()[0].ended_how
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.examples import many
 from tests.store.session import StillClock, calls, record, unit
 from tests.store.test_text import round_trip, text_of
-from workbench.core.frame import Channel, Direction, Kind, Stream, Unit
+from workbench.core.frame import Channel, Direction, Stream, Unit
 from workbench.errors import RecordingError
 from workbench.store.formats.text import import_text
 from workbench.store.heads import MAX_HEAD, MAX_HEADERS, MAX_TEXT
@@ -187,24 +187,6 @@ def test_a_finding_in_a_burst_of_several_transactions_is_at_its_frame(tmp_path: 
     recorder.close()
     with Reader.open(str(tmp_path / "a.db")) as reader:
         assert [row.findings for row in reader.window(1, 12)] == [(f"AT-{seq}",) for seq in range(1, 13)]
-
-
-def test_frames_of_hidden_kinds_and_methods_are_passed_over(tmp_path: Path) -> None:
-    ping = unit(b'{"jsonrpc":"2.0","id":9,"method":"ping"}', connection=2)
-    record(tmp_path / "a.db", [*calls(700), ping, unit(b"out", channel=Channel.STDERR)]).close()
-    with Reader.open(str(tmp_path / "a.db")) as reader:
-
-        def seqs(**more: object) -> list[int]:
-            return [seq for piece in reader.passing(**more) for seq in piece]  # type: ignore[arg-type]
-
-        assert seqs(hidden=[Kind.RESULT, Kind.REQUEST]) == [1402]
-        assert seqs(hidden_methods=["tools/call"]) == [1402, 1401]
-        assert seqs(hidden_methods=["no/such"], newest_first=False) == list(range(1, 1403))
-        assert seqs(connection=2) == [1401]
-        assert seqs(hidden=[Kind.STDERR], first=3, last=6) == [6, 5, 4, 3]
-        pieces = list(reader.passing())
-        assert len(pieces[0]) == 500
-        assert seqs(stop=lambda: True) == []
 
 
 headers = st.lists(st.tuples(st.text(max_size=12), st.text(max_size=30)), max_size=4).map(tuple)

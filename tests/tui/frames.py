@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from workbench.core.frame import PREVIEW_BYTES, Channel, Direction, Kind, Row
+from workbench.core.frame_filter import FrameFilter, Term
 
 _TOOLS = ("weather_current", "calculator_arithmetic", "long_operation", "search")
 
@@ -92,15 +93,15 @@ class MadeFrames:
         self.asked += len(seqs)
         return [made(seq, self.size) for seq in seqs if 1 <= seq <= self.size]
 
-    def passing(
+    def matching(
         self,
+        wanted: FrameFilter,
         *,
         first: int = 1,
         last: int | None = None,
         newest_first: bool = True,
         connection: int | None = None,
-        hidden: Collection[Kind] = (),
-        hidden_methods: Collection[str] = (),
+        found: Callable[[int], tuple[str, ...]] | None = None,  # noqa: ARG002 - nothing is found here
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[list[int]]:
         seqs: Sequence[int] = range(first, (last or self.size) + 1)
@@ -112,26 +113,14 @@ class MadeFrames:
             yield [
                 row.seq
                 for row in rows
-                if connection in (None, row.connection)
-                and row.kind not in hidden
-                and row.method not in hidden_methods
+                if connection in (None, row.connection) and all(passes(row, term) for term in wanted)
             ]
 
-    def find(
-        self,
-        text: bytes,
-        *,
-        first: int = 1,
-        last: int | None = None,
-        newest_first: bool = True,
-        connection: int | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Iterator[int]:
-        seqs: Sequence[int] = range(first, (last or self.size) + 1)
-        for seq in reversed(seqs) if newest_first else seqs:
-            if stop is not None and stop():
-                return
-            row = made(seq, self.size)
-            hit = text in row.preview or text.decode() in f"{row.method} {row.name}"
-            if hit and connection in (None, row.connection):
-                yield seq
+
+def passes(row: Row, term: Term) -> bool:
+    """Whether a row passes a term of those that are tried here: text, and kinds."""
+    if term.key == "kind":
+        return (row.kind.name.lower() in term.values) is not term.negated
+    assert term.key == "text"
+    has = any(term.values[0].encode() in each for each in (row.preview, (row.name or "").encode()))
+    return has is not term.negated

@@ -8,15 +8,16 @@ from several threads; queries take turns.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbench.core.frame import Channel, Frame, Kind, Row, Stream
+from workbench.core.frame import Channel, Frame, Row, Stream
+from workbench.core.frame_filter import FrameFilter
 from workbench.errors import RecordingError
 from workbench.store.about import ConnectionRow, SessionRow
+from workbench.store.matching import matching
 from workbench.store.opening import open_recording
 from workbench.store.queries import Queries
-from workbench.store.search import find, passing
 from workbench.store.shaping import FRAME, ROW, Shaping
 from workbench.store.streams import COLUMNS, stream_of
 
@@ -210,51 +211,35 @@ class Reader:
         row = self._queries.all(sql, key, key)
         return row[0][0] - self._base if row else None
 
-    def passing(
+    def matching(
         self,
+        wanted: FrameFilter,
         *,
         first: int = 1,
         last: int | None = None,
         newest_first: bool = True,
         connection: int | None = None,
-        hidden: Collection[Kind] = (),
-        hidden_methods: Collection[str] = (),
+        found: Callable[[int], tuple[str, ...]] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[list[int]]:
-        """The seqs of frames of no hidden kind or method, in pieces of growing size: the first piece
-        of a recording of any size comes at once. An answer's method is its request's."""
+        """The seqs of frames that a filter lets pass, in pieces of growing size: the first piece of a
+        recording of any size comes at once. An answer's method is its request's, and it took as long as its
+        request. ``found`` gives the ids of rules that a frame breaks beside those that are recorded.
+        """
         low, high = self._keys(first, last)
-        for keys in passing(
+        base = self._base
+        for keys in matching(
             self._queries,
+            self.session,
+            wanted,
             low,
             high,
             newest_first=newest_first,
             connection=connection,
-            hidden=hidden,
-            hidden_methods=hidden_methods,
+            found=None if found is None else lambda key: found(key - base),
             stop=stop,
         ):
-            yield [key - self._base for key in keys]
-
-    def find(
-        self,
-        text: bytes,
-        *,
-        first: int = 1,
-        last: int | None = None,
-        newest_first: bool = True,
-        connection: int | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Iterator[int]:
-        """The seqs of frames whose body, method or name contains ``text`` (exact bytes).
-
-        ``stop`` is asked between pieces of the search. Large bodies are searched as well.
-        """
-        low, high = self._keys(first, last)
-        for key in find(
-            self._queries, text, low, high, newest_first=newest_first, connection=connection, stop=stop
-        ):
-            yield key - self._base
+            yield [key - base for key in keys]
 
     # Inside
 

@@ -1,4 +1,4 @@
-"""Finding text in frames, in pieces, so that a search can be given up and shows its first hits at once.
+"""Text in frames, looked for in pieces, so that a search can be given up and shows its first hits at once.
 
 ``instr`` on a BLOB compares bytes and takes no index; it reads about a million
 small frames a second. ``LIKE`` would find nothing in a BLOB, and an index of all
@@ -7,7 +7,7 @@ text could not be kept up to date while frames come in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 
 from workbench.store.queries import Queries
 
@@ -21,60 +21,7 @@ FIRST_ROWS = 500
 MAX_WORDS = 5_000
 
 
-def find(
-    queries: Queries,
-    text: bytes,
-    low: int,
-    high: int,
-    *,
-    newest_first: bool = True,
-    connection: int | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> Iterator[int]:
-    """The keys from ``low`` to ``high`` of the frames whose body, method or name contains ``text``."""
-    order = "DESC" if newest_first else "ASC"
-    only = "" if connection is None else f" AND connection={int(connection)}"
-    words = _words_with(queries, text)
-    hit = f"(instr(body, ?) OR method IN ({words}) OR name IN ({words}))"
-    sql = (
-        f"SELECT key, stored, {hit} FROM frame WHERE key BETWEEN ? AND ?{only} "
-        f"AND (stored IS NOT NULL OR {hit}) ORDER BY key {order}"
-    )
-    for start, end in _pieces(low, high, newest_first):
-        if stop is not None and stop():
-            return
-        for key, stored, found in queries.all(sql, text, start, end, text):
-            if found or (stored is not None and _in_parts(queries, key, text)):
-                yield key
-
-
-def passing(
-    queries: Queries,
-    low: int,
-    high: int,
-    *,
-    newest_first: bool = True,
-    connection: int | None = None,
-    hidden: Collection[int] = (),
-    hidden_methods: Collection[str] = (),
-    stop: Callable[[], bool] | None = None,
-) -> Iterator[list[int]]:
-    """The keys from ``low`` to ``high`` of the frames of no hidden kind or method, in pieces."""
-    order = "DESC" if newest_first else "ASC"
-    where = "" if connection is None else f" AND connection={int(connection)}"
-    if hidden:
-        where += f" AND kind NOT IN ({','.join(str(int(kind)) for kind in hidden)})"
-    if words := _words_like(queries, hidden_methods):
-        where += f" AND (method IS NULL OR method NOT IN ({words}))"
-    sql = f"SELECT key FROM frame WHERE key BETWEEN ? AND ?{where} ORDER BY key {order}"
-    for start, end in _pieces(low, high, newest_first, FIRST_ROWS):
-        if stop is not None and stop():
-            return
-        if found := [row[0] for row in queries.all(sql, start, end)]:
-            yield found
-
-
-def _pieces(low: int, high: int, newest_first: bool, step: int = ROWS) -> Iterator[tuple[int, int]]:
+def pieces(low: int, high: int, newest_first: bool, step: int = ROWS) -> Iterator[tuple[int, int]]:
     """Ranges of at most ``ROWS`` keys; the first is of ``step``, each next one twice as large."""
     while low <= high:
         if newest_first:
@@ -86,7 +33,8 @@ def _pieces(low: int, high: int, newest_first: bool, step: int = ROWS) -> Iterat
         step = min(2 * step, ROWS)
 
 
-def _words_with(queries: Queries, text: bytes) -> str:
+def words_with(queries: Queries, text: bytes) -> str:
+    """The numbers of the words that contain a text, with commas between."""
     try:
         needle = text.decode()
     except UnicodeDecodeError:
@@ -95,16 +43,7 @@ def _words_with(queries: Queries, text: bytes) -> str:
     return ",".join(str(row[0]) for row in rows)
 
 
-def _words_like(queries: Queries, methods: Collection[str]) -> str:
-    """The numbers of these words: a word may have several."""
-    if not methods:
-        return ""
-    marks = ",".join("?" * len(methods))
-    rows = queries.all(f"SELECT id FROM word WHERE text IN ({marks})", *methods)
-    return ",".join(str(row[0]) for row in rows)
-
-
-def _in_parts(queries: Queries, key: int, text: bytes) -> bool:
+def in_parts(queries: Queries, key: int, text: bytes) -> bool:
     """Whether a large body contains the text; only two of its parts are in memory at a time."""
     before = b""
     part = 0

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from workbench.core.frame_filter import CONNECTION, METHOD, NAME, completion, parse_filter
+from workbench.core.methods import METHODS
+from workbench.errors import UsageError
 from workbench.tui.desk import Desk
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Bit, Fixed, Line
@@ -26,8 +31,10 @@ class Dock(Vertical):
         super().__init__(id=id)
         self.desk = desk
         self.head = Fixed()
-        self.line = LineInput("/", ghost="what frames contain")
+        self.line = LineInput("/", ghost="words, method:tools/*  kind:error  dir:out  dur>500ms  ?")
+        self.line.complete = self._complete
         self.line.display = False
+        self._wrong = ""
         self.frames = FrameLog()
         self._reader: object = None
         self._only: int | None = None
@@ -80,18 +87,39 @@ class Dock(Vertical):
         self._filter()
 
     def _filter(self) -> None:
-        self.frames.set_filter(LogFilter(self.line.text, self._only))
+        """Show what the line says; while its last term cannot be read, which may be half typed, what stands
+        before that."""
+        text, self._wrong = self.line.text, ""
+        terms = self.frames.wanted.terms
+        try:
+            terms = parse_filter(text)
+        except UsageError as error:
+            self._wrong = str(error)
+            with suppress(UsageError):
+                terms = parse_filter(text.rpartition(" ")[0])
+        self.frames.set_filter(LogFilter(terms, self._only))
         self._lay()
+
+    def _complete(self, text: str) -> str:
+        views = self.desk.views
+        named = [
+            *(tool.name for view in views for tool in view.tools),
+            *(prompt.name for view in views for prompt in view.prompts),
+        ]
+        known = {METHOD: list(METHODS), NAME: named, CONNECTION: [view.name for view in views]}
+        return completion(text, known)
 
     def _lay(self) -> None:
         self.head.lay(lambda width: [self._head(width)])
 
     def _head(self, width: int) -> Line:
+        if self._wrong:
+            return [Bit(" frames   "), Bit(self._wrong, "failed", max(width - 10, 0))]
         words: list[str] = []
         if self._only is not None:
             words.append(f"connection {self._only}")
         if self.line.text:
-            words.append(f"with {self.line.text}")
+            words.append(self.line.text)
         left = "   ".join(words)
         status = self.frames.status
         gap = max(width - 11 - cell_len(left) - cell_len(status), 2)

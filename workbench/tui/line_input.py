@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
@@ -45,6 +48,8 @@ class LineInput(Widget, can_focus=True):
         self.label = label
         self.ghost = ghost
         self.secret = False
+        #: What would go on from the end of a text; tab takes it.
+        self.complete: Callable[[str], str] = lambda _: ""
         self._edit = LineEdit()
 
     @property
@@ -67,6 +72,8 @@ class LineInput(Widget, can_focus=True):
             self.post_message(self.Done(self))
         elif event.key == "escape":
             self.post_message(self.Left(self))
+        elif event.key == "tab" and (rest := self._offered):
+            self._edit.insert(rest)
         elif not self._edit.press(event.key, event.character):
             return
         event.stop()
@@ -74,6 +81,11 @@ class LineInput(Widget, can_focus=True):
         self.refresh()
         if self._edit.text != before:
             self.post_message(self.Edited(self))
+
+    @property
+    def _offered(self) -> str:
+        at_the_end = self._edit.caret == len(self._edit.text)
+        return self.complete(self._edit.text) if at_the_end and not self.secret else ""
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -109,6 +121,8 @@ class LineInput(Widget, can_focus=True):
                 Segment(marks.caret, palette.style("accent", True)),
                 Segment(behind, text),
             ]
+            if rest := self._offered if self.text else "":
+                segments.append(Segment(safe_cut(rest, max(room - cell_len(before) - 1, 0), ""), quiet))
             if not self.text:
                 segments.append(Segment(safe_cut(self.ghost, room - 1, marks.ellipsis), quiet))
         strip = Strip(segments).adjust_cell_length(width, text)

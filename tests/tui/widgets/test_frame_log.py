@@ -14,6 +14,7 @@ from tests.tui.frames import MadeFrames
 from tests.tui.stage import Stage
 from tests.tui.waiting import until
 from workbench.core.frame import Kind, Row
+from workbench.core.frame_filter import parse_filter
 from workbench.tui.link import link_ready, pause_for
 from workbench.tui.widgets.frame_log import FrameLog
 from workbench.tui.widgets.frame_scan import LogFilter, SeqView
@@ -165,7 +166,7 @@ async def test_a_filter_shows_only_what_matches_newest_first_and_goes_on_with_gr
     app = stage()
     async with app.run_test(size=(80, 10)) as pilot:
         log, frames = await opened(app, pilot, 10_000)
-        log.set_filter(LogFilter(text="search"))
+        log.set_filter(LogFilter(parse_filter("search")))
         await until(pilot, lambda: log.status.startswith("following   1,250 of 10,000"))
         await until(pilot, lambda: all("search" in line for line in app.lines()))
         frames.size = 10_100
@@ -181,7 +182,7 @@ async def test_a_filter_of_kinds_and_connections_keeps_the_cursor_on_its_frame()
     async with app.run_test(size=(80, 10)) as pilot:
         log, _ = await opened(app, pilot, 10_000)
         assert log.go_to(5002)
-        log.set_filter(LogFilter(connection=1, hidden=frozenset({Kind.STDERR})))
+        log.set_filter(LogFilter(parse_filter("-kind:stderr"), connection=1))
         await until(pilot, lambda: "searching" not in log.status)
         await until(pilot, lambda: log.seq == 5002 or log.seq == 4999)
         rows = [log.row]
@@ -192,7 +193,7 @@ async def test_older_matches_coming_in_above_leave_the_screen_as_it_is() -> None
     app = stage()
     async with app.run_test(size=(80, 10)) as pilot:
         log, _ = await opened(app, pilot, 200_000)
-        log.set_filter(LogFilter(text="search"))
+        log.set_filter(LogFilter(parse_filter("search")))
         await until(pilot, lambda: log.count > 50)
         await pilot.press("up")
         seq = log.seq

@@ -18,6 +18,7 @@ from workbench.store.about import PROVENANCE
 
 if TYPE_CHECKING:
     from workbench.core.frame import Frame, Row, Stream
+    from workbench.core.frame_filter import FrameFilter
     from workbench.store.reader import Reader
 
 #: Rows read at a time.
@@ -30,6 +31,12 @@ CHUNK = 500
 @click.option("--from", "first", type=click.IntRange(1), metavar="N", help="Begin with this frame.")
 @click.option("--to", "last", type=click.IntRange(1), metavar="N", help="End with this frame.")
 @click.option("--find", metavar="TEXT", help="Only frames whose body, method or name contains this text.")
+@click.option(
+    "--filter",
+    "wanted",
+    metavar="FILTER",
+    help="Only frames that pass: as 'method:tools/* dir:out dur>500ms -kind:error', see the how-to.",
+)
 @click.option("--body", is_flag=True, help="Show the whole body of each frame below it.")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON document a line, with the body, for programs."
@@ -40,6 +47,7 @@ def frames(
     first: int | None,
     last: int | None,
     find: str | None,
+    wanted: str | None,
     body: bool,
     as_json: bool,
 ) -> int:
@@ -50,6 +58,7 @@ def frames(
     time it took, over HTTP the number of its stream and a status other than 200, whether it
     was edited or made by hand, and the beginning of the body.
     """
+    from workbench.core.frame_filter import TEXT, Term, parse_filter
     from workbench.store.library import resolve
     from workbench.store.reader import Reader
 
@@ -58,7 +67,8 @@ def frames(
         names = {row.number: row.name for row in reader.connections()}
         only = connection_number(names, connection or selection.connection)
         how = reader.provenance()
-        for row in _rows(reader, only, first or 1, last, find):
+        terms = parse_filter(wanted or "") + ((Term(TEXT, (find,)),) if find else ())
+        for row in _rows(reader, only, first or 1, last, terms):
             if as_json:
                 data = _data(reader.frame(row.seq), row, names, reader.stream)
                 output.json_document({**data, "how": how[row.seq]} if row.seq in how else data)
@@ -80,18 +90,17 @@ def connection_number(names: dict[int, str], wanted: str | None) -> int | None:
     raise UsageError(f"the session has no connection {wanted}; it has: {listed}")
 
 
-def _rows(reader: Reader, only: int | None, first: int, last: int | None, find: str | None) -> Iterator[Row]:
+def _rows(
+    reader: Reader, only: int | None, first: int, last: int | None, terms: FrameFilter
+) -> Iterator[Row]:
     end = reader.height() if last is None else min(last, reader.height())
-    if find is not None:
-        needle = find.encode("utf-8", "surrogateescape")
-        found = reader.find(needle, first=first, last=end, newest_first=False, connection=only)
-        for seq in found:
-            yield from reader.rows([seq])
+    if not terms and only is None:
+        for start in range(first, end + 1, CHUNK):
+            yield from reader.window(start, min(end, start + CHUNK - 1))
         return
-    for start in range(first, end + 1, CHUNK):
-        for row in reader.window(start, min(end, start + CHUNK - 1)):
-            if only is None or row.connection == only:
-                yield row
+    for seqs in reader.matching(terms, first=first, last=end, newest_first=False, connection=only):
+        for at in range(0, len(seqs), CHUNK):
+            yield from reader.rows(seqs[at : at + CHUNK])
 
 
 def _line(row: Row, names: dict[int, str], started_ns: int, how: str | None) -> str:

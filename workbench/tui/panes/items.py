@@ -42,7 +42,6 @@ ROOMY = 20
 class ItemsPane(Pane):
     """A list of items that can be called. Subclasses say which, and how."""
 
-    filters = True
     has_steps = True
     #: What the items are called, and what is said when there are none.
     noun = "items"
@@ -327,10 +326,11 @@ class ItemsPane(Pane):
             return None
         return "definition", pretty(dumps(item.value)).encode("utf-8", "surrogateescape")
 
-    def do_filter(self) -> None:
+    def start_filter(self) -> bool:
         self.list.display = True
         self.list.filter()
         self._fit()
+        return True
 
     def do_again(self) -> None:
         """Send the call whose result is shown once more, as it was."""

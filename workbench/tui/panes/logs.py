@@ -137,9 +137,10 @@ class LogsPane(Pane):
         lines += [text for _, text in view.stderr]
         return ("log", "\n".join(lines).encode("utf-8", "surrogateescape")) if lines else None
 
-    def do_filter(self) -> None:
+    def start_filter(self) -> bool:
         self.line.display = True
         self.line.focus()
+        return True
 
     def do_least(self) -> None:
         """Step through the levels."""

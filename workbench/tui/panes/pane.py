@@ -11,9 +11,6 @@ from workbench.tui.desk import Desk
 class Pane(Vertical):
     """One view of a connection. The screen tells it what to ``show`` and asks it for the rest."""
 
-    #: Whether ``/`` filters it.
-    filters = False
-
     #: Whether the focus goes further into it from its list.
     has_steps = False
 
@@ -33,6 +30,10 @@ class Pane(Vertical):
     def resume(self) -> None:
         """Take the focus again, after a look at what came of it."""
         self.start()
+
+    def start_filter(self) -> bool:
+        """Have a filter typed; false when the pane has none."""
+        return False
 
     def words(self) -> set[str]:
         """What the pane says of itself, for the table of commands."""

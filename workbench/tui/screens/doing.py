@@ -14,8 +14,10 @@ class Doing(Places, Connecting, Keeping):
     """The ``do_`` methods; the main screen has the rest."""
 
     def do_filter(self) -> None:
-        """The log's filter; a pane with one of its own has its own ``do_filter``."""
-        self.query_one(Dock).filter()
+        """The filter of what has the focus; the log's where the pane has none."""
+        dock, pane = self.query_one(Dock), self.pane
+        if pane is None or dock.has_focus_within or not pane.start_filter():
+            dock.filter()
 
     def do_only(self) -> None:
         view = self.view

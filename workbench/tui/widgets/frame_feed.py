@@ -60,6 +60,8 @@ class FrameFeed:
         self.searching = False
         self.began_ns: int | None = None
         self.connection_width = 1
+        #: The rules a frame is found to break, beside those in its row. Called in a thread.
+        self.findings: Callable[[int], tuple[str, ...]] = lambda _: ()
 
     def open(self, source: Source, height: int) -> None:
         """Begin with another source."""
@@ -99,6 +101,7 @@ class FrameFeed:
                 self._source,
                 self.wanted,
                 self.known,
+                lambda seq: self.findings(seq),
                 lambda older, newer, done: self._post(Found(scan, older, newer, done)),
                 lambda text: self._post(Failed(text)),
             )

@@ -84,6 +84,7 @@ class FrameLog(LineList):
         self.syncs = 0
         #: What the checks have found on a frame, beside what its row knows of it.
         self.findings: Callable[[int], Sequence[Finding]] = lambda _: ()
+        self._feed.findings = lambda seq: tuple(found.rule.id for found in self.findings(seq))
 
     # What goes down.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from workbench.core.frame import Kind, Row
+from workbench.core.frame import Row
+from workbench.core.frame_filter import FrameFilter
 
 #: Rows kept at hand, about 1 kB each.
 CACHED_ROWS = 8_192
@@ -26,28 +27,17 @@ class Source(Protocol):
 
     def rows(self, seqs: Sequence[int]) -> list[Row]: ...
 
-    def passing(
+    def matching(
         self,
+        wanted: FrameFilter,
         *,
         first: int = 1,
         last: int | None = None,
         newest_first: bool = True,
         connection: int | None = None,
-        hidden: Collection[Kind] = (),
-        hidden_methods: Collection[str] = (),
+        found: Callable[[int], tuple[str, ...]] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[list[int]]: ...
-
-    def find(
-        self,
-        text: bytes,
-        *,
-        first: int = 1,
-        last: int | None = None,
-        newest_first: bool = True,
-        connection: int | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Iterator[int]: ...
 
 
 class RowCache:

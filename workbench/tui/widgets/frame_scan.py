@@ -8,38 +8,19 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.core.frame import Kind, Row
+from workbench.core.frame_filter import FrameFilter
 from workbench.tui.widgets.frame_rows import Source
-
-#: Rows looked at in one go, and most matches handed over in one go.
-_STRIDE = 2_048
 
 
 class LogFilter(NamedTuple):
-    """What to show: bodies, methods or names that contain ``text``, of one connection or all,
-    without ``hidden`` kinds and ``hidden_methods``."""
+    """What to show: the frames that pass all terms, of one connection or all."""
 
-    text: str = ""
+    terms: FrameFilter = ()
     connection: int | None = None
-    hidden: frozenset[Kind] = frozenset()
-    hidden_methods: frozenset[str] = frozenset()
 
     @property
     def everything(self) -> bool:
         return self == LogFilter()
-
-    @property
-    def by_kind(self) -> bool:
-        """Whether rows have to be looked at, beside what a search finds."""
-        return bool(self.hidden or self.hidden_methods)
-
-    def passes(self, row: Row) -> bool:
-        """Whether a row passes all but the text."""
-        return (
-            (self.connection is None or row.connection == self.connection)
-            and row.kind not in self.hidden
-            and row.method not in self.hidden_methods
-        )
 
 
 class SeqView:
@@ -96,7 +77,8 @@ class SeqView:
 class Scanner:
     """One thread that looks for matches of one filter, first back from ``height``, then forward.
 
-    ``found(older, newer, done)`` is called in that thread; ``done`` says that all older frames
+    ``findings`` gives the rules a frame breaks, beside those that are recorded with it, and is called in that
+    thread as ``found(older, newer, done)`` is; ``done`` says that all older frames
     have been looked at.
     """
 
@@ -105,6 +87,7 @@ class Scanner:
         source: Source,
         wanted: LogFilter,
         height: int,
+        findings: Callable[[int], tuple[str, ...]],
         found: Callable[[list[int], list[int], bool], None],
         failed: Callable[[str], None],
     ) -> None:
@@ -113,6 +96,7 @@ class Scanner:
         self._start = height
         self._seen = height
         self._height = height
+        self._findings = findings
         self._found = found
         self._failed = failed
         self._wake = threading.Condition()
@@ -163,43 +147,12 @@ class Scanner:
     def _matches(self, first: int, last: int, *, newest_first: bool) -> Iterator[list[int]]:
         if last < first:
             return
-        if self._wanted.text:
-            yield from self._by_text(first, last, newest_first)
-        else:
-            yield from self._source.passing(
-                first=first,
-                last=last,
-                newest_first=newest_first,
-                connection=self._wanted.connection,
-                hidden=self._wanted.hidden,
-                hidden_methods=self._wanted.hidden_methods,
-                stop=lambda: self._closed,
-            )
-
-    def _by_text(self, first: int, last: int, newest_first: bool) -> Iterator[list[int]]:
-        text = self._wanted.text.encode("utf-8", "surrogateescape")
-        found = self._source.find(
-            text,
+        yield from self._source.matching(
+            self._wanted.terms,
             first=first,
             last=last,
             newest_first=newest_first,
             connection=self._wanted.connection,
+            found=self._findings,
             stop=lambda: self._closed,
         )
-        # The first matches are handed over at once, then ever larger batches.
-        batch: list[int] = []
-        limit = 64
-        for seq in found:
-            batch.append(seq)
-            if len(batch) >= limit:
-                yield self._of_kinds(batch)
-                batch = []
-                limit = min(limit * 2, _STRIDE)
-        if batch:
-            yield self._of_kinds(batch)
-
-    def _of_kinds(self, batch: list[int]) -> list[int]:
-        if not self._wanted.by_kind:
-            return batch
-        passing = {row.seq for row in self._source.rows(sorted(batch)) if self._wanted.passes(row)}
-        return [seq for seq in batch if seq in passing]
