@@ -25,7 +25,7 @@ In an example `> …` is a body of the client, `< …` one of the server, `@ 202
 on this revision with every capability on both sides (`none`: without any; `@http`: over HTTP), `$META` the
 keys of `_meta` that 2026-07-28 requires. `1 POST /mcp => 200` is HTTP stream 1, on which `1> …` and `1< …`
 are bodies and `1: {{…}} …` is an SSE event; a header that is not named is as it must be, and `Name: -` leaves it
-out. `+ 0.5` lets half a second pass.
+out. `+ 0.5` lets half a second pass. `* …` is a step of authorization.
 """
 
 

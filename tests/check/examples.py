@@ -81,6 +81,8 @@ class Play:
             self._time += int(float(line[1:]) * 1e9)
         elif line.startswith("!"):
             self._take(Channel.PROCESS, Direction.NONE, line[2:], 0, None)
+        elif line.startswith("*"):
+            self._take(Channel.AUTH, Direction.NONE, line[2:], 0, None)
         elif found := _STREAM.match(line):
             self._open(*found.groups())
         elif re.fullmatch(r"\d+ \w+", line):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from workbench.check.agreement import Agreement
 from workbench.check.answers import Answers
+from workbench.check.authorization import Authorization
 from workbench.check.batches import Batches
 from workbench.check.caching import Caching
 from workbench.check.cancelling import Cancelling
@@ -91,9 +92,10 @@ class Checker:
         self._watched = Watched()
         self._hooks = Hooks()
         Agreement(self._watched, self._hooks)
-        traffic = Traffic(self._watched, self._hooks)
+        self._traffic = Traffic(self._watched, self._hooks)
+        self._authorization = Authorization(self._watched)
         for looks_at_http in HTTP_CHECKS:
-            looks_at_http(self._watched, self._hooks, traffic)
+            looks_at_http(self._watched, self._hooks, self._traffic)
         for looks in CHECKS:
             looks(self._watched, self._hooks)
 
@@ -103,10 +105,15 @@ class Checker:
         """Take the next frame; ``decoded`` is what ``decode`` said of its body and ``stream`` the HTTP
         stream it came on, where they are known already. Returns what it breaks."""
         watched = self._watched
+        if frame.channel is Channel.AUTH and frame.stream:
+            # What was found on it before it was known to be no stream of the transport.
+            self._held.pop(frame.stream, None)
         watched.findings = self._due(frame) if self._held else []
         self._last = frame.seq
         if frame.channel is Channel.PROCESS:
             return self._on_process(frame)
+        if frame.channel is Channel.AUTH:
+            return self._on_authorization(frame)
         if frame.channel not in _ON_THE_WIRE or frame.direction is Direction.NONE:
             return watched.findings
         watched.frame = frame
@@ -158,6 +165,12 @@ class Checker:
                 event = None
             number = event.get("stream") if isinstance(event, dict) else None
         return self._release(number, frame.seq) if isinstance(number, int) else []
+
+    def _on_authorization(self, frame: Frame) -> list[Finding]:
+        if frame.stream:
+            self._traffic.set_apart(frame.stream)
+        self._authorization.take(frame)
+        return self._watched.findings
 
     def _on_process(self, frame: Frame) -> list[Finding]:
         if b'"event":"restart"' in frame.body:

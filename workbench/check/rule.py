@@ -37,7 +37,7 @@ class Rule(NamedTuple):
     ``$MANY`` for 10,001 notifications. ``N> `` and ``N< `` are bodies on the HTTP
     stream N, which a line ``N POST /path Header: value; … => status Header: value; …`` has opened and
     ``N end`` closes; ``N: {"id": …}`` before a body makes it an event of this stream. ``+ 2.5`` lets
-    seconds pass, ``! {…}`` is a process event.
+    seconds pass, ``! {…}`` is a process event, ``* {…}`` a step of authorization.
     """
 
     id: str

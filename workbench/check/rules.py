@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from workbench.check import (
     answers,
+    authorization,
     batches,
     caching,
     cancelling,
@@ -60,6 +61,7 @@ GROUPS: Mapping[str, tuple[Rule, ...]] = {
     "HTTP": posts.RULES,
     "Sessions over HTTP": session.RULES,
     "Streams of events": events.RULES,
+    "Authorization": authorization.RULES,
 }
 
 RULES: Mapping[str, Rule] = {rule.id: rule for group in GROUPS.values() for rule in group}

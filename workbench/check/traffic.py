@@ -48,7 +48,7 @@ class Carriage:
         self.sent = False
         self.asks = False
         self.told_head = False
-        self.apart = "/.well-known/" in stream.url
+        self.apart = False
         self.requests: set[tuple[int, int]] = set()
         self.events = 0
         self.body = False
@@ -89,6 +89,7 @@ class Traffic:
         self.opened: list[OnCarriage] = []
         self.answered: list[OnCarriage] = []
         self.closed: list[OnCarriage] = []
+        self._apart: OrderedDict[int, None] = OrderedDict()
         hooks.frames.append(self._on_frame)
         hooks.streams.append(self._on_stream)
         hooks.requests.append(self._on_request)
@@ -100,10 +101,20 @@ class Traffic:
         number = self._watched.frame.stream
         return self.streams.get(number) if number else None
 
+    def set_apart(self, number: int) -> None:
+        """A stream belongs to authorization, one there is or one that comes."""
+        if number in self.streams:
+            self.streams[number].apart = True
+        else:
+            self._apart[number] = None
+            if len(self._apart) > MAX_STREAMS:
+                self._apart.popitem(last=False)
+
     def _on_stream(self, stream: Stream) -> None:
         carriage = self.streams.get(stream.number)
         if carriage is None:
             carriage = self.streams[stream.number] = Carriage(stream)
+            carriage.apart = self._apart.pop(stream.number, 0) is None
             if len(self.streams) > MAX_STREAMS:
                 self.streams.popitem(last=False)
             if stream.verb != "POST":
@@ -128,8 +139,6 @@ class Traffic:
                 return
             carriage = self.streams[frame.stream] = Carriage(self._watched.stream)
         carriage.seq = frame.seq
-        if frame.channel is Channel.AUTH and not carriage.sent:
-            carriage.apart = True
         if frame.direction is Direction.TO_CLIENT:
             carriage.body = carriage.body or bool(frame.body)
             if frame.channel is Channel.SSE:

@@ -59,7 +59,7 @@ _GIVEN_UP = ("timeout", "unanswered")
 _TELLING = (b'"timeout"', b'"unanswered"', b'"next"', b'"fallback"')
 
 #: Frames that are no message whatever their body looks like.
-_CARRIED = frozenset((Kind.HTTP, Kind.SSE))
+_CARRIED = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
 
 #: Exchanges that own nothing only because they are open.
 _BARE = frozenset(("ping", "initialize", *LIST_METHODS))

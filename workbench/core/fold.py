@@ -41,7 +41,7 @@ MAX_LEVELS = 100
 _ENDING = ("exited", "closed", "failed", "restart", "fallback")
 
 #: Frames of HTTP that hold no message.
-_CARRIED = frozenset((Kind.HTTP, Kind.SSE))
+_CARRIED = frozenset((Kind.HTTP, Kind.SSE, Kind.AUTH))
 
 
 class ConnectionFold:

@@ -3,6 +3,7 @@ all the same, or it is said what is wrong and nothing is sent on."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -12,6 +13,9 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from tests.servers.authorizing import OPENID, RESOURCE, SERVER, AuthSite
 from tests.wire.oauth.stage import staged, steps
+from workbench.core.frame import Channel
+from workbench.errors import ConnectionFailed
+from workbench.store.reader import Reader
 
 pytestmark = pytest.mark.anyio
 
@@ -277,6 +281,37 @@ async def test_a_login_that_cannot_be_trusted_is_none(
     assert told in said
     assert [path for path in stage.site.paths("POST") if path != "/mcp"] == sent
     assert wrong_steps(stage.path)[-1] == "login"
+
+
+# What is found
+
+
+@pytest.mark.parametrize(
+    ("deviates", "found"),
+    [
+        (no_challenge, "auth-no-challenge"),
+        (another_server_is_the_resource, "auth-resource-mismatch"),
+        (no_authorization_servers, "auth-no-servers"),
+        (another_issuer, "auth-issuer-mismatch"),
+        (slash_at_the_issuer, "auth-issuer-mismatch"),
+        (a_path_whose_metadata_is_at_the_origin, "auth-metadata-place"),
+        (no_pkce, "auth-no-pkce"),
+        (nothing_of_the_resource, ""),
+        (metadata_only_at_the_root, ""),
+    ],
+)
+async def test_what_breaks_a_rule_is_a_finding_at_the_answer_that_breaks_it(
+    tmp_path: Path, deviates: object, found: str
+) -> None:
+    async with staged(tmp_path) as stage:
+        deviates(stage.site)  # type: ignore[operator]
+        connection = stage.connect()
+        with suppress(ConnectionFailed):
+            await connection.ready()
+        assert [finding.rule.id for finding in connection.findings] == ([found] if found else [])
+        at = [finding.seq for finding in connection.findings]
+    with Reader.open(str(stage.path)) as reader:
+        assert all(reader.frame(seq).channel is Channel.AUTH for seq in at)
 
 
 # What a browser brings back

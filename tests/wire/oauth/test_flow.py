@@ -9,7 +9,11 @@ import pytest
 
 from tests.servers.authorizing import OPENID, RESOURCE, SERVER
 from tests.wire.oauth.stage import staged, steps
+from workbench.check.recorded import Recorded
+from workbench.cli.sessions.verifying import checked_lines
 from workbench.core.jsonrpc import dumps
+from workbench.keep import check
+from workbench.store.reader import Reader
 from workbench.wire.connection import Connection
 
 pytestmark = pytest.mark.anyio
@@ -304,3 +308,34 @@ async def test_openid_metadata_does_as_well(tmp_path: Path) -> None:
         SERVER,
         OPENID,
     ]
+
+
+async def test_what_belongs_to_authorization_is_no_message_and_breaks_no_rule(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        stage.site.scopes_needed["tools/call"] = "write"
+        connection = stage.connect()
+        await connection.ready()
+        assert await says(connection) == "result"
+        assert connection.view.state == connection.state == "ready"
+        assert [step.label for step in connection.view.steps][:3] == ["initialize", "result", "initialized"]
+        assert connection.findings == ()
+        assert connection.view.errors == 0
+    with Reader.open(str(stage.path)) as reader:
+        assert found_in(reader) == []
+        (row,) = reader.connections()
+        calls = [frame for frame in reader.frames() if frame.method == "tools/call"]
+        assert len(calls) == 2  # once, and its answer, although it was sent twice
+    assert row.closed_how == "closed"
+    assert "replays 100 %" in " ".join(checked_lines(check(str(stage.path))))
+
+
+def found_in(reader: Reader) -> list[str]:
+    """The rules that a recording breaks."""
+    found: list[str] = []
+    checks = Recorded(lambda _connection, finding: found.append(finding.rule.id))
+    for stream in reader.streams():
+        checks.head(stream)
+    for frame in reader.frames():
+        checks.take(frame)
+    checks.finish()
+    return found
