@@ -101,7 +101,9 @@ def test_frames_are_told_one_a_line_and_can_be_searched(recording: str) -> None:
     assert [each["kind"] for each in documents] == ["request", "result"]
     assert documents[1]["pair"] == documents[0]["seq"]
     assert json.loads(documents[1]["text"])["result"]["content"]
-    passing = workbench("sessions", "frames", recording, "--filter", "name:weather_c* dir:in", "--json").stdout
+    passing = workbench(
+        "sessions", "frames", recording, "--filter", "name:weather_c* dir:in", "--json"
+    ).stdout
     assert [json.loads(line)["kind"] for line in passing.splitlines()] == ["result"]
     wrong = workbench("sessions", "frames", recording, "--filter", "kind:eror")
     assert (wrong.returncode, wrong.stdout) == (2, "")
