@@ -185,3 +185,18 @@ def test_what_makes_no_sense_is_said_so(words: tuple[str, ...], told: str) -> No
     if told:
         done = workbench(*words)
         assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_doctor_says_which_step_is_wrong() -> None:
+    with guarded() as site:
+        done = workbench("doctor", "--http", site.url)
+        assert done.returncode == 3
+        lines = [line.split() for line in done.stdout.splitlines()]
+        told = [" ".join(words) for words in lines if "auth" in words]
+        assert any("authorization server metadata: status 200" in line for line in told), done.stdout
+        assert f"mcp-workbench login --http {site.url}" in done.stdout + done.stderr
+        site.documents["/.well-known/oauth-authorization-server"]["issuer"] = "https://other.example"
+        done = workbench("doctor", "--http", site.url)
+        assert "wrong: issuer: 'https://other.example', expected " + site.origin in done.stdout
+        assert "is of another one" in done.stdout + done.stderr
+        assert "/register" not in site.paths()

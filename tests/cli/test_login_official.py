@@ -114,7 +114,7 @@ def test_a_login_that_is_revoked_is_told_and_made_again(tmp_path: Path) -> None:
         assert httpx.post(url.replace("/mcp", "/revoke"), data=form, auth=client).status_code == 200
         failed = workbench("call", "say", "--http", url)
         assert failed.returncode == 3
-        assert f"the login has ended. Log in: mcp-workbench login {url}" in failed.stderr
+        assert f"the login has ended. Log in: mcp-workbench login --http {url}" in failed.stderr
         logged_in(url)
         assert workbench("call", "say", "--http", url).stdout == "said\n"
 

@@ -88,6 +88,8 @@ class ConnectionFold:
             self._logbook.take_stderr(frame)
         elif frame.channel in (Channel.PROCESS, Channel.NOTE):
             self._on_event(frame)
+        elif frame.channel is Channel.AUTH and frame.direction is Direction.NONE:
+            self._http_story.authorization(frame)
         elif frame.direction is not Direction.NONE:
             if frame.stream:
                 self._story.streams.came(frame)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.core.frame import Frame
+from workbench.core.jsonrpc import loads
 from workbench.core.lifecycle import Event
 from workbench.core.story import Story, seconds_of, text_of
 from workbench.core.stream_states import StreamState
@@ -86,6 +87,20 @@ class HttpStory:
     def _redirect(self, frame: Frame, event: Mapping[str, Any]) -> None:
         self._streams.redirected(event)
         self._story.step(frame, "redirect", f"{text_of(event.get('status'))} to {text_of(event.get('to'))}")
+
+    def authorization(self, frame: Frame) -> None:
+        """A step of getting a token: what came, and where that was not it, what was expected."""
+        try:
+            told = loads(frame.body)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(told, dict) or "ok" not in told:
+            return
+        words = f"{text_of(told.get('step'))}: {text_of(told.get('came'))}"
+        expected = text_of(told.get("expected"))
+        if told["ok"] is not True:
+            words = f"wrong: {words}" + (f", expected {expected}" if expected else "")
+        self._story.step(frame, "auth", words)
 
     def _fallback(self, frame: Frame, event: Mapping[str, Any]) -> None:
         older = {"sse": "HTTP+SSE of 2024-11-05"}

@@ -11,13 +11,14 @@ from workbench.errors import ConnectionFailed
 from workbench.session.live import Session
 from workbench.wire.connection import Connection
 from workbench.wire.diagnose import FAILED, NOTED, OK, Step, before_talking
+from workbench.wire.oauth_logins import Logins
 
 #: Steps of the connection itself that are told, and lines of stderr with a failure.
-MAX_TOLD = 10
+MAX_TOLD = 25
 MAX_STDERR = 3
 
 #: Those that say how it was reached, redirected, probed.
-_WORTH = ("process", "redirect", "fallback", "era", "restart", "reconnect", "session")
+_WORTH = ("process", "redirect", "fallback", "era", "restart", "reconnect", "session", "auth")
 
 
 async def walk(target: Target) -> AsyncIterator[Step]:
@@ -28,7 +29,7 @@ async def walk(target: Target) -> AsyncIterator[Step]:
         yield step
     if step is not None and step.verdict == FAILED:
         return
-    async with Session.open(record=False, origin="command") as session:
+    async with Session.open(record=False, origin="command", logins=Logins(looks=True)) as session:
         connection = session.connect(target, listing=False)
         try:
             await connection.ready()

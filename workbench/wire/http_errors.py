@@ -143,7 +143,8 @@ def unauthorized(url: httpx.URL, status: int, challenges: list[str]) -> Trouble:
     asked = f", asking for {'; '.join(challenges)[: 2 * SNIPPET]}" if challenges else ""
     why = f"{place_of(url)} refuses access with status {status}{asked}."
     if status == 401:
-        return Trouble(why, "Give a token: --header 'Authorization: Bearer …'.")
+        step = "Log in with mcp-workbench login, or give a token: --header 'Authorization: Bearer …'."
+        return Trouble(why, step)
     return Trouble(why, "Give a token that may do this: --header 'Authorization: Bearer …'.")
 
 

@@ -32,6 +32,9 @@ from workbench.wire.tap import Tap
 #: How often in a row tokens are asked for without the server being content with one.
 MOST_IN_VAIN = 3
 
+#: What of a challenge is told.
+_TOLD = ("error", "scope", "resource_metadata")
+
 
 class Authorization:
     """``header`` is what requests carry now, empty for nothing."""
@@ -91,9 +94,11 @@ class Authorization:
             if not more and await self._refresh():
                 return
             if self._oauth.grant == "code" and self._logins.browser is None:
+                if self._logins.looks:
+                    await self._look(challenge)
                 ended = ", and the login has ended" if used else ""
                 why = f"{place(self._server)} asks for authorization{ended}."
-                raise AuthorizationFailed(why, f"Log in: mcp-workbench login {self._server}")
+                raise AuthorizationFailed(why, f"Log in: mcp-workbench login --http {self._server}")
             if self._in_vain >= MOST_IN_VAIN:
                 why = (
                     f"{place(self._server)} refuses each of the {self._in_vain} tokens it was given in a row."
@@ -107,7 +112,10 @@ class Authorization:
                 raise
 
     def _tell_challenge(self, status: int, headers: Sequence[str], challenge: Challenge | None) -> None:
-        came = "; ".join(headers)[:500] or "no WWW-Authenticate"
+        # A server may repeat the token in it, so only what says where to go on is told.
+        told = [f"{name}={challenge.get(name)[:200]}" for name in _TOLD if challenge and challenge.get(name)]
+        came = " ".join([challenge.scheme.title(), *told]) if challenge else "no challenge for Bearer"
+        came = came if headers else "no WWW-Authenticate"
         self._exchanges.step(
             "challenge", challenge is not None, f"status {status}, {came}", expected="a challenge for Bearer"
         )
@@ -163,6 +171,14 @@ class Authorization:
         else:
             login = await self._by_itself(server, resource.name, scopes, held)
         self._take(login)
+
+    async def _look(self, challenge: Challenge | None) -> None:
+        """Walk the documents without asking anybody. Raises ``AuthorizationFailed`` for what is wrong."""
+        named = challenge.get("resource_metadata") if challenge is not None else ""
+        resource = await resource_of(self._exchanges, named)
+        server = await server_of(self._exchanges, resource, "", self._strict)
+        if server.document:
+            self._check_pkce(server)
 
     def _scopes(
         self, asked: Sequence[str], offered: Sequence[str] | None, server: AuthorizationServer, *, more: bool

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 class Logins:
     """``browser`` asks a person, ``None`` where nobody can be asked. ``keeps`` tells whether tokens are read
-    from, and written to, what the user keeps; else they live as long as the connection."""
+    from, and written to, what the user keeps; else they live as long as the connection. ``looks`` walks the
+    documents as far as they lead also where nobody can be asked, to say what is wrong with them.
+    """
 
-    def __init__(self, browser: Browser | None = None, *, keeps: bool = True) -> None:
+    def __init__(self, browser: Browser | None = None, *, keeps: bool = True, looks: bool = False) -> None:
         self.browser = browser
         self.keeps = keeps
+        self.looks = looks
 
     def for_connection(
         self, target: Target, url: httpx.URL, tap: Tap, clients: HttpClients
@@ -35,7 +38,7 @@ class Logins:
         if any(name.lower() == "authorization" for name in target.headers) or url.userinfo:
             return None
         given = target.oauth is not None and target.oauth.grant != "code"
-        if self.browser is None and not given and not (self.keeps and are_kept()):
+        if self.browser is None and not given and not self.looks and not (self.keeps and are_kept()):
             return None
         from workbench.wire.oauth import Authorization
 
