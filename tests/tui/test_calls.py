@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import shlex
 
+import anyio
 import pytest
 
+from tests.cli.command import PROGRAM
 from tests.tui.at_work import at_work, demo_target
 from workbench.core.frame import Kind
 
@@ -194,6 +198,28 @@ async def test_every_action_is_found_in_the_palette() -> None:
         await work.press("enter", "ctrl+p", *"resources", "enter")
         await work.shows("demo://readme")
         assert work.main.pane_name == "resources"
+
+
+async def test_a_call_is_copied_as_the_command_line_that_sends_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with at_work([demo_target()]) as work:
+        await work.ready()
+        await work.press("enter", *"6*7", "enter")
+        await work.shows("result", "42")
+        written: list[str] = []
+        assert work.app._driver is not None
+        monkeypatch.setattr(work.app._driver, "write", written.append)
+        await work.press("escape", "Y")
+        await work.shows("copied, ")
+        sequence = next(each for each in written if "]52;c;" in each)
+        line = base64.b64decode(sequence.partition("]52;c;")[2].rstrip("\x07")).decode()
+        words = shlex.split(line)
+        assert words[:3] == ["mcp-workbench", "request", "tools/call"]
+        sent = json.loads(work.sent("tools/call")[0])["params"]
+        assert json.loads(words[3]).items() <= sent.items()
+        done = await anyio.run_process([*PROGRAM, *words[1:]], check=False)
+        assert (done.returncode, b"6*7 = 42" in done.stdout) == (0, True), (line, done)
 
 
 async def test_copying_tells_the_size_and_refuses_what_terminals_do_not_take() -> None:

@@ -339,6 +339,12 @@ class LiveDesk(Desk):
         if self._thread is not None:
             self._thread.call_soon(self._thread.session.hold, _ROOTS, on)
 
+    def command_line(self, number: int, method: str, params: str) -> str:
+        from workbench.config.command_line import request_line
+
+        connection = self._connection(number)
+        return "" if connection is None else request_line(connection.target, method, params)
+
     def diagnose(self, number: int) -> None:
         connection = self._connection(number)
         before = self._diagnoses.get(number)

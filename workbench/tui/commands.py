@@ -364,6 +364,15 @@ def _table() -> Iterator[Command]:
         hint=32,
     )
     yield of(
+        "copy_command",
+        "Y",
+        "copy as command",
+        "Copy the call whose result is shown as a command line",
+        "items live called",
+        avoids="field json line log text",
+        hint=20,
+    )
+    yield of(
         "filter", "slash", "filter", "Show only what contains these words", "filter", avoids="text", hint=65
     )
     yield of(

@@ -242,5 +242,9 @@ class Desk:
 
     def hold_roots(self, on: bool) -> None: ...
 
+    def command_line(self, number: int, method: str, params: str) -> str:
+        """The command line that sends the same request to a connection's target; empty without one."""
+        return ""
+
     def diagnose(self, number: int) -> None:
         """Walk the steps of connecting to a connection's target, and find the one that fails."""

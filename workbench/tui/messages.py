@@ -49,6 +49,14 @@ class Show(Message):
         self.body = body
 
 
+class Copy(Message):
+    """A text is to be copied."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class Entered(Message):
     """The focus has gone to another of the columns that stand side by side."""
 

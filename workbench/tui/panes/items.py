@@ -16,7 +16,7 @@ from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
 from workbench.tui.lines import Line
 from workbench.tui.marks import marks_of
-from workbench.tui.messages import Call, Hints, Show
+from workbench.tui.messages import Call, Copy, Hints, Show
 from workbench.tui.panes.filtered import FilteredRows
 from workbench.tui.panes.item_head import head_lines, why_nothing
 from workbench.tui.panes.item_rows import keyed, nothing, row_of
@@ -331,6 +331,13 @@ class ItemsPane(Pane):
         self.list.filter()
         self._fit()
         return True
+
+    def do_copy_command(self) -> None:
+        """Copy the call whose result is shown as a command line."""
+        item, view = self.item, self.current
+        run = self._run(view.number, item) if item is not None and view is not None else None
+        if view is not None and run is not None:
+            self.post_message(Copy(self.desk.command_line(view.number, run.method, run.params)))
 
     def do_again(self) -> None:
         """Send the call whose result is shown once more, as it was."""

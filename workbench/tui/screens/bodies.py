@@ -114,9 +114,15 @@ class Bodies(Part):
 
     def do_copy(self) -> None:
         try:
-            sequence, sentence = copied(self._body())
+            body = self._body()
         except WorkbenchError as error:
-            sequence, sentence = "", str(error)
+            self.say(str(error), bad=True)
+        else:
+            self.copy(body)
+
+    def copy(self, body: bytes) -> None:
+        """Put bytes on the terminal's clipboard."""
+        sequence, sentence = copied(body)
         driver = self.app._driver
         if sequence and driver is not None:
             driver.write(sequence)

@@ -6,7 +6,7 @@ from textual import on
 
 from workbench.tui.ask import Ask
 from workbench.tui.detail import Detail
-from workbench.tui.messages import Deciding, Kept, Said, Show
+from workbench.tui.messages import Copy, Deciding, Kept, Said, Show
 from workbench.tui.screens.keys import Keys
 from workbench.tui.strip import ConnectionStrip
 from workbench.tui.tab_line import TabLine
@@ -25,6 +25,11 @@ class Hearing(Keys):
     def _show(self, message: Show) -> None:
         message.stop()
         self.show_body(message.title, message.body)
+
+    @on(Copy)
+    def _copy(self, message: Copy) -> None:
+        message.stop()
+        self.copy(message.text.encode("utf-8", "surrogateescape"))
 
     @on(Deciding)
     def _deciding(self, message: Deciding) -> None:

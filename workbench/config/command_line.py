@@ -1,0 +1,47 @@
+"""A target, and a request to it, as the command line that does the same; secrets stand in it as variables."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from workbench.config.secrets import shown_command, shown_environment, shown_headers, shown_url
+from workbench.config.targets import Target
+from workbench.config.urls import MASK
+from workbench.core.methods import LATEST_HANDSHAKE
+
+
+def request_line(target: Target, method: str, params: str) -> str:
+    """``mcp-workbench request …`` for a request, one line for a shell; ``params`` is JSON text, empty for
+    none. A secret that the target was given is left out: a header or a variable of the environment reads it from
+    a variable that bears its name, elsewhere its place is masked."""
+    words = ["mcp-workbench", "request", method, *([params] if params else []), *target_words(target)]
+    return shlex.join(words)
+
+
+def target_words(target: Target) -> list[str]:
+    """The arguments that make the target, last a command line."""
+    if target.recording is not None:
+        return ["--replay", target.recording]
+    words: list[str] = []
+    for name, value in shown_environment(target).items():
+        words += ["--env", f"{name}={_put(value, name)}"] if target.env[name] is not None else []
+    if target.cwd is not None:
+        words += ["--cwd", target.cwd]
+    for name, value in shown_headers(target).items():
+        words += ["--header", f"{name}: {_put(value, name)}"]
+    if target.era != "auto":
+        words += ["--era", target.era]
+    if target.offer != LATEST_HANDSHAKE:
+        words += ["--protocol-version", target.offer]
+    if target.transport == "stdio":
+        return [*words, "--", *shown_command(target)]
+    if target.transport in ("http", "sse"):
+        return [*words, f"--{target.transport}", shown_url(target)]
+    return [*words, "--transport", f"{target.transport}={target.url}"]
+
+
+def _put(value: str, name: str) -> str:
+    """What is masked in a value, as a variable."""
+    variable = re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+    return value.replace(MASK, f"${{{variable}}}")
