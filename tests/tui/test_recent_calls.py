@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.tui.at_work import at_work, demo_target, reading
@@ -55,3 +57,30 @@ async def test_a_recording_shows_the_calls_that_were_recorded() -> None:
         await work.shows("recent calls", "✗ break_down")
         await work.press("right_square_bracket")
         await work.shows("recent calls", "✓ weather://Oslo/metric")
+
+
+async def test_any_call_of_the_connection_is_taken_up_again_changed_and_sent() -> None:
+    async with at_work([demo_target()]) as work:
+        await work.ready()
+        await work.press("enter", *"6*7", "enter")
+        await work.shows("result", "42")
+        await work.press("escape", "escape", "down", "enter", *"Oslo", "enter")
+        await work.shows("snow")
+        await work.press("escape", "escape", "right_square_bracket", "H")
+        await work.shows("weather_current", "calculator_arithmetic", '{"expression":"6*7"}')
+        await work.press(*"calc", "enter")
+        await work.shows('{"expression":"6*7"}')
+        assert work.main.pane_name == "tools"
+        await work.press("end", "0", "enter")
+        await work.until(lambda: len(work.sent("tools/call")) == 3)
+        sent = [json.loads(body)["params"] for body in work.sent("tools/call")]
+        assert sent[2]["name"] == sent[0]["name"] == "calculator_arithmetic"
+        assert sent[2]["arguments"] == {"expression": "6*70"}
+
+
+async def test_what_is_not_listed_any_more_is_said_and_nothing_is_changed() -> None:
+    async with at_work([demo_target()]) as work:
+        await work.ready()
+        work.desk.runs.new(1, "gone_tool", "tools/call", '{"name":"gone_tool","arguments":{}}')
+        await work.press("H", "enter")
+        await work.shows("gone_tool is not listed any more.")

@@ -13,8 +13,8 @@ from workbench.core.methods import LATEST_HANDSHAKE
 
 def request_line(target: Target, method: str, params: str) -> str:
     """``mcp-workbench request …`` for a request, one line for a shell; ``params`` is JSON text, empty for
-    none. A secret that the target was given is left out: a header or a variable of the environment reads it from
-    a variable that bears its name, elsewhere its place is masked."""
+    none. A secret that the target was given is left out: a header or a variable of the environment reads it
+    from a variable that bears its name, elsewhere its place is masked."""
     words = ["mcp-workbench", "request", method, *([params] if params else []), *target_words(target)]
     return shlex.join(words)
 

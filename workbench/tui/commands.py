@@ -364,6 +364,14 @@ def _table() -> Iterator[Command]:
         hint=32,
     )
     yield of(
+        "history",
+        "H",
+        "calls",
+        "All calls of the connection: send one again, or change it first",
+        "calls",
+        avoids="field json line log text",
+    )
+    yield of(
         "copy_command",
         "Y",
         "copy as command",

@@ -87,6 +87,14 @@ class Runs:
             if run.outcome is None and (connection is None or run.connection == connection)
         ]
 
+    def any_of(self, connection: int) -> bool:
+        """Whether anything was called on a connection."""
+        return any(number == connection for number, _, _ in list(self._last))
+
+    def of(self, connection: int) -> list[Run]:
+        """All calls on a connection, newest first."""
+        return [run for run in list(self._runs) if run.connection == connection][::-1]
+
     def recent(self, connection: int, method: str) -> list[Run]:
         """The calls of a method on a connection, newest first."""
         found = [run for run in list(self._runs) if run.connection == connection and run.method == method]

@@ -39,6 +39,10 @@ TIGHT = 12
 ROOMY = 20
 
 
+#: The pane whose items a method calls.
+PANE_OF = {"tools/call": "tools", "prompts/get": "prompts", "resources/read": "resources"}
+
+
 class ItemsPane(Pane):
     """A list of items that can be called. Subclasses say which, and how."""
 
@@ -330,6 +334,22 @@ class ItemsPane(Pane):
         self.list.display = True
         self.list.filter()
         self._fit()
+        return True
+
+    def recall(self, run: Run) -> bool:
+        """Go to what a call was made of, with its arguments filled in; false when that is not listed."""
+        key = next((key for key, item in self._items.items() if item.name == run.item), None)
+        if key is None:
+            return False
+        self.list.clear()
+        self.list.rows.select(key)
+        arguments = self.arguments_of(run)
+        item = self._items[key]
+        self._show_item()
+        if arguments is not None and self.takes_arguments(item):
+            self.form.set_form(self.model_of(item), arguments)
+        self._show_run()
+        self.resume()
         return True
 
     def do_copy_command(self) -> None:

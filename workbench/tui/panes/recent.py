@@ -50,7 +50,7 @@ class Recent(Fixed):
 
     def _line(self, run: Run, width: int, marks: Marks) -> Line:
         name, arguments = self._words(run)
-        mark, role, took = _end(run.outcome, marks)
+        mark, role, took = end_of(run.outcome, marks)
         seq = f"#{run.seq}" if run.seq is not None else ""
         tail = f"{took:>9}  {seq:>6}"
         room = max(width - 6 - len(tail), 8)
@@ -68,7 +68,7 @@ class Recent(Fixed):
         ]
 
 
-def _end(outcome: Outcome | None, marks: Marks) -> tuple[str, Role, str]:
+def end_of(outcome: Outcome | None, marks: Marks) -> tuple[str, Role, str]:
     """Mark, its role, and the time taken, or the word that stands for it."""
     if outcome is None:
         return marks.on_the_way, "waiting", "running"

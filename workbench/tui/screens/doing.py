@@ -5,6 +5,9 @@ from __future__ import annotations
 from workbench.tui.ask import Ask
 from workbench.tui.commands import by_name
 from workbench.tui.dock import Dock
+from workbench.tui.marks import marks_of
+from workbench.tui.panes.items import PANE_OF, ItemsPane
+from workbench.tui.runs import Run
 from workbench.tui.screens.connecting import Connecting
 from workbench.tui.screens.keeping import Keeping
 from workbench.tui.screens.places import Places
@@ -25,7 +28,6 @@ class Doing(Places, Connecting, Keeping):
 
     def do_editor(self) -> None:
         from workbench.tui.editor import edit
-        from workbench.tui.panes.items import ItemsPane
 
         pane = self.pane
         if not isinstance(pane, ItemsPane):
@@ -36,6 +38,33 @@ class Doing(Places, Connecting, Keeping):
             pane.form.start()
         if sentence:
             self.say(sentence, bad=True)
+
+    def do_history(self) -> None:
+        """Every call of the connection in view; the one that is chosen is filled in again."""
+        from workbench.tui.screens.history import history
+
+        if self.view is None:
+            return
+        number = self.view.number
+
+        def picked(key: str | None) -> None:
+            self.call_after_refresh(self._picked_run, number, key)
+
+        self.app.push_screen(history(self.desk.runs.of(number), marks_of(self)), picked)
+
+    def _picked_run(self, number: int, key: str | None) -> None:
+        run = next((run for run in self.desk.runs.of(number) if run.key == key), None)
+        pane = None if run is None else PANE_OF.get(run.method)
+        if run is None or pane is None:
+            return
+        self.show_pane(pane)
+        self.call_after_refresh(self._recall, run)
+
+    def _recall(self, run: Run) -> None:
+        pane = self.pane
+        if not isinstance(pane, ItemsPane) or not pane.recall(run):
+            self.say(f"{run.item} is not listed any more.", bad=True)
+        self.hints()
 
     def do_quit(self) -> None:
         running = self.desk.runs.open()
@@ -56,9 +85,9 @@ class Doing(Places, Connecting, Keeping):
         self.app.push_screen(HelpOverlay(self.available(), self.pane_name))
 
     def do_palette(self) -> None:
-        from workbench.tui.screens.overlay import PaletteOverlay
+        from workbench.tui.screens.overlay import palette
 
-        self.app.push_screen(PaletteOverlay(self.available()), self._picked_command)
+        self.app.push_screen(palette(self.available()), self._picked_command)
 
     def _picked_command(self, name: str | None) -> None:
         if name:

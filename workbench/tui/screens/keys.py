@@ -11,6 +11,7 @@ from workbench.core.lifecycle import State, group
 from workbench.tui.ask import Ask
 from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
 from workbench.tui.detail import Detail
+from workbench.tui.dock import Dock
 from workbench.tui.empty import Empty
 from workbench.tui.messages import Hints
 from workbench.tui.screens.focus import focus_words
@@ -54,6 +55,8 @@ class Keys(Sending):
             words.add("keepable")
         if self.source() is not None:
             words.add("source")
+        if self.view is not None and self.desk.runs.any_of(self.view.number):
+            words.add("calls")
         if self.can_back():
             words.add("back")
         return words
@@ -116,7 +119,8 @@ class Keys(Sending):
                 taken.add(command.shown)
                 hints.append((command.shown, command.short))
         if "line" in focus_words(self.focused):
-            hints = [("enter", "done"), ("esc", "clear")]
+            completes = [("tab", "complete")] if self.query_one(Dock).line.has_focus else []
+            hints = [("enter", "done"), *completes, ("esc", "clear")]
         last = [(by_name(name).shown, by_name(name).short) for name in ALWAYS]
         self.query_one(StatusLine).show(hints, [("ctrl+p", "actions")] if typing else last)
 

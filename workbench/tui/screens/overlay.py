@@ -18,8 +18,8 @@ from workbench.tui.status import StatusLine
 from workbench.tui.widgets.rows import Cell, Rows, RowSpec
 
 
-class PaletteOverlay(ModalScreen[str | None]):
-    """Type a part of a name; enter does it."""
+class Chooser(ModalScreen[str | None]):
+    """Type a part of what a row says; enter takes it, and is called ``verb``."""
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,31 +27,24 @@ class PaletteOverlay(ModalScreen[str | None]):
         Binding("ctrl+p", "leave", show=False, priority=True),
     ]
 
-    def __init__(self, commands: Sequence[Command]) -> None:
+    def __init__(self, label: str, ghost: str, rows: Sequence[RowSpec], *, empty: str, verb: str) -> None:
         super().__init__()
-        self._commands = commands
+        self._label, self._ghost = label, ghost
+        self._rows = rows
+        self._empty = empty
+        self._verb = verb
 
     def compose(self) -> ComposeResult:
         with Vertical(id="panel"):
             yield Fixed(id="top")
-            yield LineInput(":", ghost="an action")
-            yield Rows(empty="no action of that name")
+            yield LineInput(self._label, ghost=self._ghost)
+            yield Rows(empty=self._empty)
             yield StatusLine()
 
     def on_mount(self) -> None:
         self.query_one("#top", Fixed).lay(lambda _: [[]])
-        rows = [
-            RowSpec(
-                command.name,
-                (Cell(command.short), Cell(command.about, "quiet")),
-                tail=" ".join(key_text(key) for key in command.keys),
-                search=f"{command.short} {command.about}",
-            )
-            for command in self._commands
-            if command.name != "palette"
-        ]
-        self.query_one(Rows).set_rows(rows)
-        self.query_one(StatusLine).show([("enter", "do it"), ("up down", "choose"), ("esc", "back")], ())
+        self.query_one(Rows).set_rows(self._rows)
+        self.query_one(StatusLine).show([("enter", self._verb), ("up down", "choose"), ("esc", "back")], ())
         self.query_one(LineInput).focus()
 
     def on_key(self, event: events.Key) -> None:
@@ -86,6 +79,21 @@ class PaletteOverlay(ModalScreen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def palette(commands: Sequence[Command]) -> Chooser:
+    """Every action by name."""
+    rows = [
+        RowSpec(
+            command.name,
+            (Cell(command.short), Cell(command.about, "quiet")),
+            tail=" ".join(key_text(key) for key in command.keys),
+            search=f"{command.short} {command.about}",
+        )
+        for command in commands
+        if command.name != "palette"
+    ]
+    return Chooser(":", "an action", rows, empty="no action of that name", verb="do it")
 
 
 class HelpOverlay(ModalScreen[None]):
