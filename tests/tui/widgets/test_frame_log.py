@@ -221,8 +221,8 @@ async def test_every_width_draws_lines_that_fit() -> None:
         log, _ = await opened(app, pilot, 1_234_567)
         for width in (200, 120, 106, 105, 80, 66, 60, 40, 20, 5):
             await pilot.resize_terminal(width, 10)
-            await until(pilot, lambda: log.row is not None)
-            assert all(len(line) <= width for line in app.lines())
+            await until(pilot, lambda width=width: log.row is not None and app.size.width == width)  # type: ignore[misc]
+            await until(pilot, lambda width=width: all(len(line) <= width for line in app.lines()))  # type: ignore[misc]
 
 
 def test_a_filtered_view_finds_lines_by_seq() -> None:
