@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 
@@ -185,3 +186,31 @@ def test_the_recorder_is_told_every_secret_under_a_name_it_takes_for_one() -> No
 
 def test_a_target_does_not_repeat_its_secrets_where_it_is_printed() -> None:
     assert "secrets" not in repr(only("https://host/"))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("https://host/mcp --token-env NOT_SET_HERE", "--token-env: the variable 'NOT_SET_HERE' is not set"),
+        ("https://host/mcp --client-secret-env NOT_SET_HERE", "is not set, or empty; put the secret into it"),
+        ("https://host/mcp --client-key /no/such", "'/no/such' cannot be read: No such file"),
+        ("https://host/mcp --client-metadata nothing", "has no scheme; write https://nothing"),
+        ("https://host/mcp --grant password", "'password' is no grant; use one of code, client_credentials"),
+        ("https://host/mcp --callback-port 70000", "'70000' is no port"),
+        ("https://host/mcp --client-id ''", "the value is empty"),
+        ("--stdio srv --client-id x", "options of authorization are for HTTP targets"),
+    ],
+)
+def test_options_of_authorization_that_cannot_be_are_told(line: str, told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        parse_line(line)
+
+
+def test_secrets_of_authorization_are_known_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIVEN", "correcthorsebattery")
+    [target] = parse_line("https://host/mcp --client-id ours --client-secret-env GIVEN")
+    assert "correcthorsebattery" in secrets_of(target).values()
+    assert "correcthorsebattery" not in repr(target) + display(target)
+    [target] = parse_line("https://host/mcp --token-env GIVEN")
+    assert target.headers == {"Authorization": "Bearer correcthorsebattery"}
+    assert "correcthorsebattery" in secrets_of(target).values()

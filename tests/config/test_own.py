@@ -31,6 +31,7 @@ SAME = [
     "--stdio 'srv' --env A=1 --env B= --cwd /tmp",
     "https://host/mcp --header 'X-Team: blue' --era modern",
     "--sse https://host/sse --timeout 5 --require tools",
+    "https://host/mcp --client-id ours --issuer https://as --scope 'a b' --callback-port 8123",
     "--transport 'carrier=pigeon 7'",
     "--stdio srv --root /w --log-level debug --protocol-version 2024-11-05 --no-capability sampling",
     """--stdio srv --client-info '{"name":"me","version":"1"}'""",
@@ -46,6 +47,20 @@ def test_a_kept_target_comes_back_as_it_was(here: Here, line: str) -> None:
     differs = {"name": "mine", "origin": str(own_path())}
     assert back == target.model_copy(update=differs)
     assert not back.claim
+
+
+def test_what_is_typed_goes_before_what_is_kept_of_authorization(here: Here) -> None:
+    keep_target("mine", only("https://host/mcp --client-id ours --scope 'a b'"))
+    oauth = only("@mine --scope c").oauth
+    assert oauth is not None
+    assert (oauth.client_id, oauth.scope) == ("ours", "c")
+
+
+def test_a_clients_secret_is_not_kept(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIVEN", "secret-of-ours")
+    with pytest.raises(UsageError, match="secret or key is not kept; leave it out"):
+        keep_target("mine", only("https://host/mcp --client-id ours --client-secret-env GIVEN"))
+    assert not own_path().exists()
 
 
 def test_the_list_is_for_its_owner_only(here: Here) -> None:

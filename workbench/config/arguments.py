@@ -172,7 +172,8 @@ def _joined(place: dict[str, Any], options: dict[str, Any], settings: Settings) 
         {name: value for name, value in options.items() if name not in (*_MERGED, "switched", "rules")}
     )
     if options["oauth"]:
-        values["oauth"] = options["oauth"]
+        kept = place.get("oauth")
+        values["oauth"] = {**(kept if isinstance(kept, dict) else {}), **options["oauth"]}
     for merged in ("env", "secrets"):
         values[merged] = {**place.get(merged, {}), **options[merged]}
     values["rules"] = (*options["rules"], *place.get("rules", ()), *settings.rules)

@@ -24,7 +24,7 @@ from workbench.errors import UsageError
 #: The members of a target that an entry may keep under ``workbench``.
 KEPT = (
     *("era", "offer", "capabilities", "require", "client_info", "roots", "log_level", "timeouts"),
-    *("recording", "transport", "rules"),
+    *("recording", "transport", "rules", "oauth"),
 )
 
 

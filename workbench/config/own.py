@@ -82,6 +82,10 @@ def entry_of(target: Target) -> dict[str, Any]:
 
 
 def _ours(target: Target) -> dict[str, Any]:
+    if target.oauth is not None and target.oauth.secrets:
+        raise UsageError(
+            "a client's secret or key is not kept; leave it out here, and give it when the server is used"
+        )
     kept = target.model_dump(mode="json", include=set(KEPT) - {"transport"}, exclude_defaults=True)
     if target.transport not in ("stdio", "http", "sse"):
         kept["transport"] = target.transport
