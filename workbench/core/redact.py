@@ -164,15 +164,16 @@ class Redactor:
     def header(self, name: str, value: str) -> str:
         """The value of an HTTP header without the secrets in it."""
         body = utf8(value)
-        return self._named(body, list(header_hits(name, body)))
+        # A token of any look is one wherever it is all of a string.
+        return self._named(body, list(header_hits(name, body)), whole=name.lower() == "authorization")
 
     def url(self, url: str) -> str:
         """A URL without the secrets in its query and before its host."""
         body = utf8(url)
         return self._named(body, list(url_hits(body)))
 
-    def _named(self, body: bytes, hits: list[Hit]) -> str:
-        self._learn(body, hits)
+    def _named(self, body: bytes, hits: list[Hit], *, whole: bool = False) -> str:
+        self._learn(body, hits, whole=whole)
         return from_utf8(self._redact(body, Channel.NOTE, 0, hits)[0])
 
     def _learn(self, body: bytes, hits: list[Hit], *, whole: bool = False) -> None:
@@ -216,7 +217,7 @@ class Redactor:
             self._learn(body, named)
         elif channel is Channel.AUTH:
             named = list(authorization_hits(body))
-            self._learn(body, named)
+            self._learn(body, named, whole=True)
         return self._redact(body, channel, connection, named)
 
     def _redact(

@@ -66,10 +66,14 @@ async def test_no_secret_is_in_what_is_recorded(tmp_path: Path, shape: int) -> N
 
 
 def echoing(site: AuthSite) -> Callable[[Request], Response | None]:
-    """Repeats the token that it refuses in what it says of it."""
+    """Repeats the token that it refuses in what it says of it, and one that it takes in what a tool says."""
 
     def answer(request: Request) -> Response | None:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if token in site.tokens and b"tools/call" in site.asked[-1][3]:
+            result = {"content": [{"type": "text", "text": token}], "structuredContent": {"yours": token}}
+            asked = json.loads(site.asked[-1][3])
+            return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
         if not token or token in site.tokens:
             return None
         told = {
