@@ -83,6 +83,8 @@ def test_a_request_over_http_loads_nothing_of_a_server_or_a_screen() -> None:
         loaded = modules_after(f"from workbench.cli import main\nmain({command})")
     assert {"httpx", "httpcore"} <= loaded
     assert not loaded & NOT_FOR_A_REQUEST
+    # Nobody has logged in anywhere, so there is nothing that could authorize.
+    assert not loaded & {"jwt", "keyring", "cryptography", "workbench.wire.oauth"}
 
 
 def test_httpx_is_whole_for_whoever_else_uses_it() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import time
 from base64 import b64decode
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.cli.command import workbench
+from tests.cli.command import PATIENCE, workbench
 from tests.cli.logging_in import URL, agree, guarded, running
 from tests.servers.authorizing import AuthSite
 
@@ -200,3 +201,35 @@ def test_doctor_says_which_step_is_wrong() -> None:
         assert "wrong: issuer: 'https://other.example', expected " + site.origin in done.stdout
         assert "is of another one" in done.stdout + done.stderr
         assert "/register" not in site.paths()
+
+
+def test_a_recording_is_replayed_against_a_server_behind_a_login(tmp_path: Path) -> None:
+    with guarded() as site:
+        log_in(site)
+        recording = str(tmp_path / "call.db")
+        assert workbench("call", "say", "-o", recording, "--http", site.url).returncode == 0
+        site.revoke()
+        done = workbench("replay", "client", recording, "--http", site.url)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert site.forms()[-1]["grant_type"] == "refresh_token"
+
+
+def test_a_stand_in_may_have_a_token_of_its_own(tmp_path: Path) -> None:
+    with guarded() as site:
+        site.tokens["token-of-the-stand-in-1"] = ""
+        ready, recording = tmp_path / "ready", tmp_path / "stood-in.db"
+        words = ("record", "-o", str(recording), "--ready-file", str(ready), "--token-env", "GIVEN")
+        with running(*words, "--http", site.url, GIVEN="token-of-the-stand-in-1") as command:
+            wait_for(ready)
+            done = workbench("call", "say", "--http", ready.read_text().strip())
+            assert (done.returncode, done.stdout) == (0, "said\n"), done.stderr
+            command.interrupts()
+            command.ends()
+        assert b"token-of-the-stand-in" not in recording.read_bytes()
+
+
+def wait_for(file: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not file.exists() or not file.read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

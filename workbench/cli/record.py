@@ -45,6 +45,8 @@ For a command:
 For a URL (--sse URL is the same for a server of the older HTTP with SSE):
   --header 'NAME: VALUE'  a header of every request to the server; VALUE may hold
                      ${VAR}; may be repeated
+  --token-env VARIABLE  a token for the server, from a variable, so that clients
+                     need none
 
 What clients see:
   --front stdio|http another transport on their side: HTTP before a command, which
@@ -76,6 +78,7 @@ _VALUED = {
     "--http": "http",
     "--sse": "sse",
     "--header": "header",
+    "--token-env": "token-env",
     "--front": "front",
     "--listen": "listen",
     "--ready-file": "ready-file",
@@ -91,7 +94,7 @@ _SWITCHES = {
 
 #: What is for one kind of server, or for one kind of client, alone.
 _OF_COMMANDS = ("env", "cwd")
-_OF_URLS = ("header",)
+_OF_URLS = ("header", "token-env")
 _OF_LISTENING = ("listen", "ready-file", "host", "anywhere")
 
 

@@ -43,6 +43,8 @@ def _target(options: Options, words: list[str]) -> Target:
     line = [f"--{kind}", options[kind][-1]]
     for header in options.get("header", ()):
         line += ["--header", header]
+    for variable in options.get("token-env", ()):
+        line += ["--token-env", variable]
     if name:
         line += ["--name", name]
     return parse_targets(line)[0]
