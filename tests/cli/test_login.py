@@ -7,10 +7,13 @@ import socket
 import stat
 import time
 from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from tests.cli.command import PATIENCE, workbench
 from tests.cli.logging_in import URL, agree, guarded, running
@@ -233,3 +236,27 @@ def wait_for(file: Path) -> None:
     while not file.exists() or not file.read_text().strip():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_a_server_of_either_era_is_logged_in_to_however_long_it_takes() -> None:
+    with guarded() as site, running("login", "--http", site.url) as command:
+        url = command.until(URL)[1]
+        time.sleep(12)  # longer than an answer to the question for the era is waited for
+        assert site.paths().count("/mcp") == 1
+        site.answers["/mcp"] = only_stateless(site)
+        httpx.get(agree(url))
+        assert command.ends() == 0, command.text
+        assert "logged in" in command.text
+
+
+def only_stateless(site: AuthSite) -> Callable[[Request], Response | None]:
+    """What a server without a handshake answers to one, when it lets the client in."""
+
+    def answer(request: Request) -> Response | None:
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if token not in site.tokens:
+            return None
+        error = {"code": -32601, "message": "Method not found"}
+        return JSONResponse({"jsonrpc": "2.0", "id": 1, "error": error}, 404)
+
+    return answer

@@ -144,11 +144,16 @@ def _run(target: Target, wait: float, opens: bool, record: str | None) -> int:
     # The server's first answer comes when somebody has logged in.
     longer = {"start": wait + 60, "request": wait + 60, "maximum": wait + 600}
     patient = target.timeouts.model_copy(update=longer)
-    return anyio.run(_login, target.model_copy(update={"timeouts": patient}), browser, record)
+    # Finding out the era goes by how long the server takes to answer, and here a person does.
+    era = "legacy" if target.era == "auto" else target.era
+    asking = target.model_copy(update={"timeouts": patient, "era": era})
+    return anyio.run(_login, asking, browser, record)
 
 
 async def _login(target: Target, browser: object, record: str | None) -> int:
     from workbench.cli.login_browser import TerminalBrowser
+    from workbench.core.lifecycle import State
+    from workbench.errors import ConnectionFailed
     from workbench.session import Session
     from workbench.wire.oauth_logins import Logins
     from workbench.wire.oauth_storage import Storage
@@ -158,7 +163,13 @@ async def _login(target: Target, browser: object, record: str | None) -> int:
     async with Session.open(
         record=bool(record), path=record, origin="command", logins=Logins(browser)
     ) as session:
-        await session.connect(target, listing=False).ready()
+        connection = session.connect(target, listing=False)
+        try:
+            await connection.ready()
+        except ConnectionFailed:
+            # Who answers has let us in, also where it is of the other era.
+            if connection.state is not State.REFUSED:
+                raise
     held = Storage().find(server)
     if held is None:
         output.note(f"{server} asks for no authorization; there is nothing to log in to")

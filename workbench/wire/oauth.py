@@ -165,11 +165,11 @@ class Authorization:
             named = " ".join(asked) or "(none named)"
             why = f"{place(self._server)} wants the scopes {shown(named)}, which were asked for."
             raise AuthorizationFailed(why, "Whoever grants them has not; ask for them there, or use less.")
-        self._asked = scopes
         if self._oauth.grant == "code":
             login = await self._by_browser(server, resource, scopes, held)
         else:
             login = await self._by_itself(server, resource.name, scopes, held)
+        self._asked = scopes
         self._take(login)
 
     async def _look(self, challenge: Challenge | None) -> None:

@@ -121,11 +121,11 @@ class Exchanges:
             url = httpx.URL(text).copy_with(fragment=None)
         except (httpx.InvalidURL, ValueError, TypeError):
             url = httpx.URL("")
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+        odd = url.userinfo or (url.port or 0) > 65_535
+        if url.scheme not in ("http", "https") or not url.host or odd:
             raise AuthorizationFailed(f"{what}: {shown(text)} is no URL that can be asked.", WHOSE)
-        if url.scheme == "http" and not (
-            is_local(url) or (self.base.scheme == "http" and url.host == self.base.host)
-        ):
+        same = self.base.scheme == "http" and url.host == self.base.host
+        if url.scheme == "http" and not same and not (is_local(url) and is_local(self.base)):
             why = f"{what}: {shown(text)} is asked without TLS, where anybody on the way could read tokens."
             raise AuthorizationFailed(why, f"It must begin with https://. {WHOSE}")
         return url
