@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from workbench.config import Settings, Target
     from workbench.config.looking import Look
     from workbench.config.servers import FileServers
-    from workbench.core.actions import PeerRequest
+    from workbench.core.actions import Outcome, PeerRequest
     from workbench.core.rules import Rule
     from workbench.core.view import ConnectionView
     from workbench.session import Change, SessionThread
+    from workbench.tui.raw import RawFrame
     from workbench.wire.connection import Connection
 
 
@@ -62,6 +63,9 @@ class LiveDesk(Desk):
         #: The servers' requests as they were when they came.
         self._inquiries: dict[tuple[int, int, str], Inquiry] = {}
         self._diagnoses: dict[int, Diagnosis] = {}
+        self._raw_count = 0
+        #: Whether a thread looks for answers to raw frames now.
+        self._seeking = False
         self.failed = ""
 
     def start(self, post: Post) -> None:
@@ -292,6 +296,64 @@ class LiveDesk(Desk):
     def _do_call(self, connection: Connection, run: Run) -> None:
         run.call = connection.call(run.method, run.params)
         self.changed()
+
+    def send_raw(self, number: int, body: bytes) -> RawFrame | None:
+        from workbench.tui.raw import RawFrame, read
+
+        connection = self._connection(number)
+        if self._thread is None or connection is None:
+            return None
+        self._raw_count += 1
+        reading = read(body, lines=connection.target.transport == "stdio")
+        timeout = connection.target.timeouts.request
+        raw = RawFrame(str(self._raw_count), number, body, reading, timeout)
+        self.raw.append(raw)
+        self._thread.call_soon(self._do_raw, connection, raw)
+        return raw
+
+    def _do_raw(self, connection: Connection, raw: RawFrame) -> None:
+        from workbench.core.actions import Outcome
+
+        raw.seq = connection.send_raw(raw.body)
+        if not raw.seq:
+            raw.ended = Outcome("lost", 0.0, why="There is no connection to send it on; connect again.")
+        self.changed()
+
+    def looked(self) -> None:
+        super().looked()
+        waiting = [raw for raw in self.raw if raw.seq and raw.waiting]
+        if waiting and not self._seeking:
+            self._seeking = True
+            threading.Thread(target=self._seek, args=(waiting,), name="raw", daemon=True).start()
+
+    def _seek(self, waiting: Sequence[RawFrame]) -> None:
+        """Look for the answers to frames written by hand, which no conversation waits for."""
+        try:
+            for raw in waiting:
+                raw.ended = self._answer_to(raw)
+            if any(raw.ended is not None for raw in waiting):
+                self.changed()
+        finally:
+            self._seeking = False
+
+    def _answer_to(self, raw: RawFrame) -> Outcome | None:
+        from workbench.core.actions import Outcome
+        from workbench.core.frame import Kind
+        from workbench.core.jsonrpc import decode
+        from workbench.core.lifecycle import OVER
+
+        assert self.reader is not None
+        connection = self._connection(raw.connection)
+        over = connection is None or connection.state in OVER
+        seq = self.reader.pair(raw.seq)
+        if seq is None:
+            why = "The connection ended before an answer came."
+            return Outcome("lost", time.monotonic() - raw.began, why=why) if over else None
+        asked, answer = self.reader.frame(raw.seq), self.reader.frame(seq)
+        how = "result" if answer.kind is Kind.RESULT else "error"
+        messages = decode(answer.body).messages
+        took = (answer.mono_ns - asked.mono_ns) / 1e9
+        return Outcome(how, took, messages[0] if messages else None, seq)
 
     def cancel(self, run: Run) -> None:
         if self._thread is not None and run.call is not None:

@@ -9,6 +9,7 @@ by ``live``. Its methods are called in the screen's thread and never wait.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     from workbench.core.rules import Rule
     from workbench.core.view import ConnectionView
     from workbench.store.reader import Reader
+    from workbench.tui.raw import RawFrame
     from workbench.wire.diagnose import Step
+
+#: Frames written by hand that are kept; the last ones. All are in the recording.
+RAW_KEPT = 200
 
 Post = Callable[[Message], object]
 
@@ -96,6 +101,8 @@ class Desk:
 
     def __init__(self) -> None:
         self.runs = Runs()
+        #: The frames that were written by hand, oldest first.
+        self.raw: deque[RawFrame] = deque(maxlen=RAW_KEPT)
         self.reader: Reader | None = None
         self._post: Post | None = None
         self._lock = threading.Lock()
@@ -223,6 +230,10 @@ class Desk:
 
     def call(self, number: int, item: str, method: str, params: str) -> Run | None:
         """Send a request; ``None`` when nothing can be sent."""
+        return None
+
+    def send_raw(self, number: int, body: bytes) -> RawFrame | None:
+        """Send bytes as they are; ``None`` when nothing can be sent."""
         return None
 
     def cancel(self, run: Run) -> None: ...

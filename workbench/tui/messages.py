@@ -57,6 +57,14 @@ class Copy(Message):
         self.text = text
 
 
+class Owner(Message):
+    """The cursor has gone to an item of another connection, which is the one in view now."""
+
+    def __init__(self, connection: int) -> None:
+        super().__init__()
+        self.connection = connection
+
+
 class Entered(Message):
     """The focus has gone to another of the columns that stand side by side."""
 

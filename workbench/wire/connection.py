@@ -217,9 +217,13 @@ class Connection:
         """Send a notification; ``params`` is JSON text."""
         self._life.perform(self.conversation.notify(method, params))
 
-    def send_raw(self, body: bytes) -> None:
-        """Send any bytes as one line (as several, if they hold line ends)."""
+    def send_raw(self, body: bytes) -> int:
+        """Send any bytes as one line (as several, if they hold line ends). Returns the number of the
+        (last) frame, 0 when nothing can be sent."""
+        before = self._life.publisher.last_seq
         self._life.perform(self.conversation.send_raw(body))
+        after = self._life.publisher.last_seq
+        return after if after > before else 0
 
     def answer(
         self, id_text: str, result: str | None = None, error: tuple[int, str, str | None] | None = None

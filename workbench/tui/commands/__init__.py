@@ -9,14 +9,15 @@ the focus, and stands here to be shown and found.
 
 from __future__ import annotations
 
-from workbench.tui.commands import anywhere, columns, entering, inbox, reading
+from workbench.tui.commands import anywhere, aside, columns, entering, inbox, reading
 from workbench.tui.commands.command import Command, key_text
-from workbench.tui.commands.panes import PANES
+from workbench.tui.commands.panes import ASIDE, PANES
 
 COMMANDS: tuple[Command, ...] = (
     *entering.commands(),
     *inbox.commands(),
     *reading.commands(),
+    *aside.commands(),
     *columns.commands(),
     *anywhere.commands(),
 )
@@ -32,4 +33,4 @@ def by_name(name: str) -> Command:
     return next(command for command in COMMANDS if command.name == name)
 
 
-__all__ = ["ALWAYS", "COMMANDS", "IN_FIELDS", "PANES", "Command", "by_name", "key_text"]
+__all__ = ["ALWAYS", "ASIDE", "COMMANDS", "IN_FIELDS", "PANES", "Command", "by_name", "key_text"]

@@ -101,6 +101,7 @@ def commands() -> Iterator[Command]:
         "side by side",
         "Two to four connections next to each other, or one again",
         "neighbours",
+        avoids="aside",
         hint=27,
     )
     yield of("keep", "k", "keep", "Keep the session as a fixture: sessions/NAME.jsonl", "keepable", hint=45)

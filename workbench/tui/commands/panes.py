@@ -1,6 +1,6 @@
 """The panes and their order."""
 
-#: The panes in their order: name and title.
+#: The panes of a connection: name and title.
 PANES = (
     ("tools", "Tools"),
     ("resources", "Resources"),
@@ -9,4 +9,10 @@ PANES = (
     ("server", "Server"),
     ("inbox", "Inbox"),
     ("frames", "Frames"),
+)
+
+#: Panes that are gone to by a key of their own; going back leads to where one came from.
+ASIDE = (
+    ("all_tools", "All tools"),
+    ("raw_frame", "Raw frame"),
 )

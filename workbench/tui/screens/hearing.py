@@ -6,7 +6,7 @@ from textual import on
 
 from workbench.tui.ask import Ask
 from workbench.tui.detail import Detail
-from workbench.tui.messages import Copy, Deciding, Kept, Said, Show
+from workbench.tui.messages import Copy, Deciding, Kept, Owner, Said, Show
 from workbench.tui.screens.keys import Keys
 from workbench.tui.strip import ConnectionStrip
 from workbench.tui.tab_line import TabLine
@@ -48,6 +48,11 @@ class Hearing(Keys):
         message.stop()
         if self.has_class("detail") and self.query_one(Detail).seq is not None:
             self.open_frame(message.seq, focus=False)
+
+    @on(Owner)
+    def _owner(self, message: Owner) -> None:
+        message.stop()
+        self.take_up(message.connection)
 
     @on(ConnectionStrip.Picked)
     def _picked(self, message: ConnectionStrip.Picked) -> None:

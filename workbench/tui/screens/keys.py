@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.core.lifecycle import State, group
 from workbench.tui.ask import Ask
-from workbench.tui.commands import ALWAYS, COMMANDS, IN_FIELDS, Command, by_name
+from workbench.tui.commands import ALWAYS, ASIDE, COMMANDS, IN_FIELDS, Command, by_name
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
 from workbench.tui.empty import Empty
@@ -53,6 +53,8 @@ class Keys(Sending):
                 words.add("running")
         if desk.source is not None and desk.height:
             words.add("keepable")
+        if self.pane_name in dict(ASIDE):
+            words.add("aside")
         if self.source() is not None:
             words.add("source")
         if self.view is not None and self.desk.runs.any_of(self.view.number):

@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from workbench.tui.ask import Ask
-from workbench.tui.commands import PANES
+from workbench.tui.commands import ASIDE, PANES
 from workbench.tui.desk import Desk
 from workbench.tui.detail import Detail
 from workbench.tui.dock import Dock
@@ -75,7 +75,7 @@ class MainScreen(Arranging):
 
     def _add_panes(self) -> None:
         """The other panes, so that going there takes no longer than a key."""
-        for name, _ in PANES[:-1]:
+        for name, _ in (*PANES[:-1], *ASIDE):
             if name not in self.panes:
                 self.add_pane(name)
 
@@ -146,9 +146,10 @@ class MainScreen(Arranging):
             counts["prompts"] = len(view.prompts) or None
             counts["logs"] = view.log_count or None
         counts["inbox"] = waiting or None
+        here = [(name, title) for name, title in ASIDE if name == self.pane_name]
         return [
             Tab(name, title, counts.get(name), "waiting" if name == "inbox" else "quiet")
-            for name, title in PANES
+            for name, title in (*PANES, *here)
         ]
 
     # Panes.

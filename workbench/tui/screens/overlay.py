@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from workbench.tui.commands import PANES, Command, key_text
+from workbench.tui.commands import ASIDE, PANES, Command, key_text
 from workbench.tui.line_input import LineInput
 from workbench.tui.lines import Bit, Fixed, Line, Lines
 from workbench.tui.status import StatusLine
@@ -107,7 +107,7 @@ class HelpOverlay(ModalScreen[None]):
     def __init__(self, commands: Sequence[Command], pane: str) -> None:
         super().__init__()
         self._commands = [command for command in commands if command.keys]
-        self._title = dict(PANES).get(pane, pane)
+        self._title = dict((*PANES, *ASIDE)).get(pane, pane)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="panel"):

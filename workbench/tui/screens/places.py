@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.tui.commands import PANES
+from workbench.tui.commands import ASIDE, PANES
 from workbench.tui.dock import Dock
 from workbench.tui.screens.bodies import Bodies
 
@@ -14,11 +14,19 @@ if TYPE_CHECKING:
 _SIZES = ("small", "half", "whole")
 
 
+_ASIDE = frozenset(name for name, _ in ASIDE)
+
+
 class Places(Bodies):
     """Going from place to place."""
 
+    #: The pane that was left for one of those aside.
+    _left = "tools"
+
     def show_pane(self, name: str) -> None:
         """Show a pane and take the focus there."""
+        if name in _ASIDE and self.pane_name not in _ASIDE:
+            self._left = self.pane_name
         self.pane_name = name
         self.close_detail()
         if self.dock_size == "whole":
@@ -34,6 +42,13 @@ class Places(Bodies):
         self.close_detail()
         self.look()
 
+    def take_up(self, number: int) -> None:
+        """Make this connection the one in view, where the focus is."""
+        numbers = [view.number for view in self.desk.views]
+        if number in numbers:
+            self.place = numbers.index(number)
+            self.look()
+
     def do_next_pane(self) -> None:
         self._step_pane(1)
 
@@ -42,7 +57,14 @@ class Places(Bodies):
 
     def _step_pane(self, step: int) -> None:
         names = [name for name, _ in PANES]
-        self.show_pane(names[(names.index(self.pane_name) + step) % len(names)])
+        here = self._left if self.pane_name in _ASIDE else self.pane_name
+        self.show_pane(names[(names.index(here) + step) % len(names)])
+
+    def do_all_tools(self) -> None:
+        self.show_pane("all_tools")
+
+    def do_raw_frame(self) -> None:
+        self.show_pane("raw_frame")
 
     def do_size(self) -> None:
         """Small, half, whole, and small again."""
@@ -58,7 +80,8 @@ class Places(Bodies):
 
     def can_back(self) -> bool:
         dock, pane = self.query_one(Dock), self.pane
-        if self.has_class("detail") or dock.filtered or self.dock_size != "small":
+        showing_part = self.has_class("detail") or dock.filtered or self.dock_size != "small"
+        if showing_part or self.pane_name in _ASIDE:
             return True
         if pane is None:
             return self.pane_name == "frames"
@@ -84,6 +107,8 @@ class Places(Bodies):
                 self.pane.start()
         elif self.pane_name == "frames":
             self.show_pane("tools")
+        elif self.pane_name in _ASIDE:
+            self.show_pane(self._left)
 
 
 def _at_start(pane: Pane, focused: Any) -> bool:
