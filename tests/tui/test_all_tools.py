@@ -74,7 +74,7 @@ async def test_a_call_goes_to_its_owners_wire_only() -> None:
         assert calls_of(work) == [(numbers[1], "calculator_arithmetic")]
         assert work.main.view is not None
         assert work.main.view.name == "staging"
-        await work.press("escape", "escape", "escape", "1")
+        await work.press("escape", "1")
         await work.until(lambda: work.main.view is not None and work.main.view.name == "demo")
         pane = shown(work)
         assert pane._owner_of[pane.list.rows.key or ""] == numbers[0]

@@ -30,6 +30,15 @@ def commands() -> Iterator[Command]:
         hint=12,
     )
     yield of(
+        "leave_raw",
+        "escape",
+        "done",
+        "End the edit: letters are commands again",
+        "raw_frame json",
+        hint=80,
+        own=True,
+    )
+    yield of(
         "write_raw",
         "e",
         "write",

@@ -43,7 +43,16 @@ def commands() -> Iterator[Command]:
         "run", "enter", "run", "Send what the wire line shows", "form live", avoids="inbox", hint=90, own=True
     )
     yield of("run_json", "ctrl+r", "run", "Send the JSON as it stands", "json live", hint=90, own=True)
-    yield of("leave_json", "escape", "fields", "Back to the fields", "json", hint=80, own=True)
+    yield of(
+        "leave_json",
+        "escape",
+        "fields",
+        "Back to the fields",
+        "json",
+        avoids="raw_frame",
+        hint=80,
+        own=True,
+    )
     yield of("accept", "enter", "accept", "Answer with what the form says", "inbox form", hint=90, own=True)
     yield of("reply", "enter", "answer", "Fill in the answer", "inbox list live item", hint=90, own=True)
     yield of(

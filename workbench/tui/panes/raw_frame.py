@@ -56,7 +56,7 @@ class RawFramePane(Pane):
             yield self.result
 
     def on_mount(self) -> None:
-        self.area.text = BEGUN
+        self._write(BEGUN)
         self.result.display = False
         self._read()
 
@@ -110,6 +110,10 @@ class RawFramePane(Pane):
         found = read(self._body(), lines=view is not None and view.transport == "stdio")
         self.reading.lay(lambda _: [_told(found)])
 
+    def _write(self, text: str) -> None:
+        self.area.text = text
+        self.area.move_cursor(self.area.document.end)
+
     def _body(self) -> bytes:
         return self.area.text.encode("utf-8", "surrogateescape")
 
@@ -141,7 +145,7 @@ class RawFramePane(Pane):
         message.stop()
         raw = self.raw
         if raw is not None:
-            self.area.text = safe_json(raw.body.decode("utf-8", "surrogateescape"))
+            self._write(safe_json(raw.body.decode("utf-8", "surrogateescape")))
             self.start()
 
     @on(ResultView.Opened)
@@ -194,11 +198,11 @@ class RawFramePane(Pane):
 
 def _told(found: Reading) -> Line:
     """What the server will take the text for."""
-    after = "waits for an answer" if found.waits else "nothing waits for an answer"
+    after = "an answer is waited for" if found.waits else "nothing waits for an answer"
     role: Role = "finding" if found.wrong else "text"
     name = f"  {found.name}" if found.name else ""
     wrong = f"  {found.wrong}" if found.wrong else ""
-    return [Bit("   "), Bit(found.kind, role), Bit(f"{name}{wrong}  ", "text"), Bit(after, "quiet")]
+    return [Bit("   "), Bit(found.kind, role), Bit(f"  {after}", "quiet"), Bit(f"{name}{wrong}", "text")]
 
 
 def _row(raw: RawFrame, marks: Marks) -> RowSpec:
