@@ -23,6 +23,8 @@ ENVIRONMENT = {
         ["--", "npx", "-y", "a server", "it's", "$HOME"],
         ["--cwd", "/tmp", "--env", "A=b c", "--", "server"],
         ["--era", "legacy", "--protocol-version", "2024-11-05", "--http", "http://127.0.0.1:1/mcp"],
+        ["--grant", "client_credentials", "--client-id", "x", "--scope", "a b", "--http", "https://h/mcp"],
+        ["--issuer", "https://as", "--client-id", "x", "--callback-port", "8123", "--http", "https://h/mcp"],
         ["--header", "X-Plain: yes", "--sse", "http://127.0.0.1:1/sse"],
         ["--replay", "sessions/weather.jsonl"],
     ],
@@ -59,3 +61,11 @@ def test_a_secret_is_read_from_a_variable_and_stands_nowhere(monkeypatch: pytest
     line = request_line(target, "ping", "")
     assert "API_TOKEN=${API_TOKEN}" in line
     assert not any(value.split()[-1] in line for value in ENVIRONMENT.values())
+
+
+def test_a_clients_secret_is_read_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLIENT_SECRET", "correcthorsebattery")
+    words = ["--client-id", "ours", "--client-secret-env", "CLIENT_SECRET", "--http", "https://h/mcp"]
+    (target,) = parse_targets(words, None)
+    assert target_words(target) == words
+    assert "correcthorsebattery" not in request_line(target, "ping", "")

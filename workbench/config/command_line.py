@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+from workbench.config.oauth import OAuth
 from workbench.config.secrets import shown_command, shown_environment, shown_headers, shown_url
 from workbench.config.targets import Target
 from workbench.config.urls import MASK
@@ -30,6 +31,7 @@ def target_words(target: Target) -> list[str]:
         words += ["--cwd", target.cwd]
     for name, value in shown_headers(target).items():
         words += ["--header", f"{name}: {_put(value, name)}"]
+    words += _oauth_words(target.oauth) if target.oauth is not None else []
     if target.era != "auto":
         words += ["--era", target.era]
     if target.offer != LATEST_HANDSHAKE:
@@ -39,6 +41,21 @@ def target_words(target: Target) -> list[str]:
     if target.transport in ("http", "sse"):
         return [*words, f"--{target.transport}", shown_url(target)]
     return [*words, "--transport", f"{target.transport}={target.url}"]
+
+
+def _oauth_words(oauth: OAuth) -> list[str]:
+    """What is given of authorization; a key's file is not known any more, and so is named as one to be given."""
+    given = {
+        "--grant": oauth.grant if oauth.grant != "code" else "",
+        "--client-id": oauth.client_id,
+        "--client-secret-env": "CLIENT_SECRET" if oauth.client_secret else "",
+        "--client-key": "client-key.pem" if oauth.private_key else "",
+        "--client-metadata": oauth.client_metadata,
+        "--issuer": oauth.issuer,
+        "--scope": oauth.scope,
+        "--callback-port": str(oauth.port or ""),
+    }
+    return [word for flag, value in given.items() if value for word in (flag, value)]
 
 
 def _put(value: str, name: str) -> str:
