@@ -44,7 +44,7 @@ def target_words(target: Target) -> list[str]:
 
 
 def _oauth_words(oauth: OAuth) -> list[str]:
-    """What is given of authorization; a key's file is not known any more, and so is named as one to be given."""
+    """What is given of authorization; a key's file is not known any more, so its name is made up."""
     given = {
         "--grant": oauth.grant if oauth.grant != "code" else "",
         "--client-id": oauth.client_id,
