@@ -18,7 +18,6 @@ def commands() -> Iterator[Command]:
         "The tools of every connection in one list, with their owners",
         "connection",
         avoids=f"{letters} beside all_tools",
-        hint=23,
     )
     yield of(
         "raw_frame",
@@ -27,7 +26,6 @@ def commands() -> Iterator[Command]:
         "Write a frame by hand, which goes out as it is typed",
         "live connection",
         avoids=f"{letters} beside raw_frame",
-        hint=12,
     )
     yield of(
         "leave_raw",

@@ -30,7 +30,7 @@ class AllToolsPane(ToolsPane):
         to its tools."""
         views = self.desk.views
         self._owners = {each.number: each for each in views}
-        seen = [(each.number, each.name, each.tools) for each in views]
+        seen = (self.has_class("wide"), [(each.number, each.name, each.tools) for each in views])
         if seen != self._seen:
             self._seen = seen
             rows, self._items, self._owner_of = self._merged(views)
@@ -69,7 +69,8 @@ class AllToolsPane(ToolsPane):
 
     def _owned(self, item: Item, owner: str, others: Sequence[str]) -> RowSpec:
         row = row_of(item)
-        cells = (row.cells[0], Cell(owner), *row.cells[1:])
+        # Beside the list stands the form, which tells more than a signature could.
+        cells = (row.cells[0], Cell(owner), *(() if self.has_class("wide") else row.cells[1:]))
         search = f"{owner} {row.search}"
         if not others:
             return row._replace(cells=cells, search=search)
@@ -80,7 +81,6 @@ class AllToolsPane(ToolsPane):
             mark=marks_of(self).finding,
             mark_role="finding",
             tail=tail,
-            tail_role="finding",
             search=f"{search} same name",
         )
 

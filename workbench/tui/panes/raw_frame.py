@@ -11,7 +11,7 @@ from textual.widgets import TextArea
 from workbench.core.view import ConnectionView
 from workbench.tui import figures
 from workbench.tui.desk import Desk
-from workbench.tui.lines import Bit, Fixed, Line
+from workbench.tui.lines import Bit, Fixed, Line, wrapped
 from workbench.tui.marks import Marks, marks_of
 from workbench.tui.messages import Hints, Said, Show
 from workbench.tui.palette import Role
@@ -108,7 +108,7 @@ class RawFramePane(Pane):
     def _read(self) -> None:
         view = self.current
         found = read(self._body(), lines=view is not None and view.transport == "stdio")
-        self.reading.lay(lambda _: [_told(found)])
+        self.reading.lay(lambda width: _told(found, width))
 
     def _write(self, text: str) -> None:
         self.area.text = text
@@ -196,13 +196,15 @@ class RawFramePane(Pane):
             self._send(raw.body)
 
 
-def _told(found: Reading) -> Line:
+def _told(found: Reading, width: int) -> list[Line]:
     """What the server will take the text for."""
     after = "an answer is waited for" if found.waits else "nothing waits for an answer"
     role: Role = "finding" if found.wrong else "text"
-    name = f"  {found.name}" if found.name else ""
-    wrong = f"  {found.wrong}" if found.wrong else ""
-    return [Bit("   "), Bit(found.kind, role), Bit(f"  {after}", "quiet"), Bit(f"{name}{wrong}", "text")]
+    line: Line = [Bit("   "), Bit(found.kind, role), Bit(f"  {after}", "quiet")]
+    more = found.wrong or found.name
+    if 3 + len(f"{found.kind}  {after}  {more}") < width:
+        return [[*line, Bit(f"  {more}", "text")]]
+    return [line, *([Bit("   "), Bit(row, "text")] for row in wrapped(more, max(width - 4, 8), 2))]
 
 
 def _row(raw: RawFrame, marks: Marks) -> RowSpec:
