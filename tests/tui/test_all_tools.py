@@ -7,9 +7,12 @@ import json
 import pytest
 
 from tests.servers.targets import server
-from tests.tui.at_work import AtWork, at_work, demo_target
+from tests.tui.at_work import AtWork, at_work, demo_target, reading
 from workbench.config import Target
 from workbench.core.frame import Direction, Kind
+from workbench.demo.recording import RECORDING
+from workbench.store.reader import Reader
+from workbench.tui.opened import RecordingDesk
 from workbench.tui.panes.all_tools import AllToolsPane
 
 pytestmark = pytest.mark.anyio
@@ -113,3 +116,12 @@ async def test_it_fits_a_small_terminal_and_going_back_leads_to_where_one_came_f
         assert ": actions" in work.lines()[-1]
         await work.press("escape")
         assert work.main.pane_name == "resources"
+
+
+async def test_a_recording_shows_its_tools_and_a_wide_list_leaves_signatures_to_the_form() -> None:
+    async with reading(RecordingDesk(Reader.open(RECORDING)), size=(80, 24)) as work:
+        await work.shows("calculator_arithmetic")
+        await work.press("A")
+        await work.shows("All tools", "expression: string")
+        await work.pilot.resize_terminal(120, 40)
+        await work.until(lambda: "expression: string" not in work.text and "weather_current" in work.text)

@@ -57,7 +57,7 @@ def commands() -> Iterator[Command]:
         "history",
         "H",
         "calls",
-        "All calls of the connection: send one again, or change it first",
+        "All calls of the connection: send one again, or change it",
         "calls",
         avoids="field json line log text",
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from textual.events import Resize
+
 from workbench.core.view import ConnectionView, Item
 from workbench.tui.desk import Desk
 from workbench.tui.marks import marks_of
@@ -22,12 +24,14 @@ class AllToolsPane(ToolsPane):
         super().__init__(desk, id=id)
         #: The connection in view when it was last shown.
         self._in_view: int | None = None
+        self._view: ConnectionView | None = None
         self._owners: dict[int, ConnectionView] = {}
         self._owner_of: dict[str, int] = {}
 
     def show(self, view: ConnectionView | None) -> None:
         """Show the tools of every connection; where ``view`` is another one than before, the cursor goes
         to its tools."""
+        self._view = view
         views = self.desk.views
         self._owners = {each.number: each for each in views}
         seen = (self.has_class("wide"), [(each.number, each.name, each.tools) for each in views])
@@ -89,6 +93,10 @@ class AllToolsPane(ToolsPane):
             if self._owner_of[key] == number:
                 self.list.rows.select(key)
                 return
+
+    def on_resize(self, event: Resize) -> None:  # noqa: ARG002 - the base has looked at it
+        # After that of the base, which finds out whether it is wide.
+        self.call_after_refresh(lambda: self.show(self._view))
 
     def words(self) -> set[str]:
         return super().words() | {"tools"}
