@@ -123,7 +123,9 @@ async def test_tool_with_progress(ctx: Context) -> str:
 async def test_sampling(prompt: str, ctx: Context) -> str:
     """Asks for what a model would say."""
     asked = [SamplingMessage(role="user", content=text(prompt))]
-    answer = await ctx.session.create_message(messages=asked, max_tokens=100)
+    answer = await ctx.session.create_message(
+        messages=asked, max_tokens=100, related_request_id=ctx.request_id
+    )
     return f"LLM response: {getattr(answer.content, 'text', answer.content)}"
 
 
@@ -174,7 +176,10 @@ ENUMS: dict[str, Any] = {
 
 
 async def form(ctx: Context, schema: dict[str, Any]) -> str:
-    answer = await ctx.session.elicit_form(message="Please fill it in", requested_schema=schema)
+    # On the call's own stream: what goes to the client's is lost while that is not open yet.
+    answer = await ctx.session.elicit_form(
+        message="Please fill it in", requested_schema=schema, related_request_id=ctx.request_id
+    )
     return f"Elicitation completed: action={answer.action}, content={answer.content}"
 
 
