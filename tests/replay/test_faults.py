@@ -150,6 +150,8 @@ def test_what_goes_live_meets_faults_as_anything_else_does() -> None:
 
 def test_a_fault_that_no_request_met_is_told() -> None:
     server, _ = playing("tools/call:never=drop", "tools/call:slow=drop", "tools/call:slow=drop@2")
+    # A report that was written before says nothing that is not true any more.
+    assert len(server.report_value()["notes"]) == 3
     server.feed(body(call(5, "slow")))
     told = "--fault tools/call:never=drop: no such request came."
     assert server.report_value()["notes"] == [told, "--fault tools/call:slow=drop@2: no such request came."]

@@ -38,6 +38,17 @@ def test_only_the_line_of_the_frame_changes(tmp_path: Path) -> None:
         assert [frame.body for frame in reader.frames()][1:] == [b'{"a":  1.0}', b"\xff"]
 
 
+def test_the_raw_bytes_of_an_event_go_with_the_body_they_held(tmp_path: Path) -> None:
+    path = tmp_path / "event.jsonl"
+    path.write_bytes(
+        b'{"frame":1,"direction":"to_client","channel":"sse","event":{"id":"7","raw":"ZGF0YTogMQoK"},"json":1}\n'
+    )
+    revise(str(path), Revision(1, {1: Revised(b"2", (), 1)}))
+    assert b"raw" not in path.read_bytes()
+    with Reader.open(str(path)) as reader:
+        assert (reader.frame(1).body, reader.frame(1).event) == (b"2", '{"id":"7"}')
+
+
 def test_placeholders_sizes_provenance_and_rules_are_kept(tmp_path: Path) -> None:
     path = odd(tmp_path)
     body = b'{"t":"<redacted:4 jwt>"}'

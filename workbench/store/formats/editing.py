@@ -14,7 +14,7 @@ from workbench.core.frame import Direction, Span
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError
 from workbench.store.formats.export import line_of
-from workbench.store.formats.lines import HEAD, OF_BODY, body_of
+from workbench.store.formats.lines import HEAD, body_of, without_body
 
 #: How a frame came to be that was not recorded as it is: its body was changed, all of it was written, or
 #: it was recorded at another time.
@@ -113,12 +113,7 @@ def _changed(inner: list[_Line], edit: Edit) -> list[_Line]:
         at = members.get("ns")
         clock = at if isinstance(at, int) else clock
         if line.number in edit.bodies:
-            members = {key: value for key, value in members.items() if key not in OF_BODY}
-            event = members.get("event")
-            if isinstance(event, dict):
-                # The raw bytes of an event are those of the body that it had.
-                members["event"] = {key: value for key, value in event.items() if key != "raw"}
-            text = line_of(members, edit.bodies[line.number]).encode()
+            text = line_of(without_body(members), edit.bodies[line.number]).encode()
             done.append(_Line("frame", line.number, text, EDITED))
         elif line.number not in edit.dropped:
             done.append(line)

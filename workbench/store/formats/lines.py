@@ -47,6 +47,16 @@ FRAME = (
 #: Members of a frame's line that go with its body.
 OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
+
+def without_body(members: dict[str, Any]) -> dict[str, Any]:
+    """A frame's line without its body, for another. The raw bytes of an event are those of the body it had."""
+    kept = {key: value for key, value in members.items() if key not in OF_BODY}
+    event = kept.get("event")
+    if isinstance(event, dict):
+        kept["event"] = {key: value for key, value in event.items() if key != "raw"}
+    return kept
+
+
 #: Columns that hold JSON text; it is shown as JSON.
 JSON_COLUMNS = frozenset(
     (

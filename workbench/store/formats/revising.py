@@ -12,7 +12,7 @@ from workbench.core.frame import Span
 from workbench.core.jsonrpc import loads
 from workbench.errors import RecordingError, UsageError
 from workbench.store.formats.export import line_of
-from workbench.store.formats.lines import HEAD, OF_BODY
+from workbench.store.formats.lines import HEAD, without_body
 
 _WHAT = re.compile(rb'\s*\{\s*"([^"\\]+)"\s*:\s*(\d+)?')
 
@@ -122,7 +122,7 @@ class _Session:
         if revised is None:
             return line
         try:
-            members = {key: value for key, value in loads(line).items() if key not in OF_BODY}
+            members = without_body(loads(line))
         except (ValueError, RecursionError, AttributeError):
             raise RecordingError(f"Frame {self._frames} cannot be read; mend its line first.") from None
         if revised.size != len(revised.body):
