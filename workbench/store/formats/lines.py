@@ -49,7 +49,7 @@ OF_BODY = frozenset(("style", "json", "text", "base64", "size", "spans"))
 
 
 def without_body(members: dict[str, Any]) -> dict[str, Any]:
-    """A frame's line without its body, for another. The raw bytes of an event are those of the body it had."""
+    """A frame's line for another body. The raw bytes of an event go with the one they held."""
     kept = {key: value for key, value in members.items() if key not in OF_BODY}
     event = kept.get("event")
     if isinstance(event, dict):
