@@ -13,13 +13,10 @@ from workbench.core import frame_filter as language
 from workbench.core.frame import Direction, Kind
 from workbench.core.frame_filter import KINDS, WAYS, FrameFilter, Term, matches
 from workbench.store.queries import Queries
-from workbench.store.search import FIRST_ROWS, in_parts, pieces, words_with
+from workbench.store.search import FIRST_ROWS, MAX_WORDS, in_parts, pieces, words_with
 
 #: The ids of the rules that a frame breaks, by its key.
 Found = Callable[[int], tuple[str, ...]]
-
-#: Methods, names and connections looked for by number; more of them are rare.
-_MOST = 5_000
 
 #: How long a call took, from both of its ends.
 _TOOK = (
@@ -51,67 +48,69 @@ def matching(
     of a recording of any size comes at once. ``stop`` is asked between pieces."""
     texts = [term for term in wanted if term.key == language.TEXT]
     late = [term for term in wanted if term.key == language.FINDING] if found is not None else []
-    conditions = [_condition(queries, session, term) for term in wanted if term not in late]
+    having = [_has_text(queries, term) for term in texts]
+    conditions = [_with_text(has, term) for has, term in zip(having, texts, strict=True)]
+    conditions += [_condition(queries, session, term) for term in wanted if term not in (*texts, *late)]
     if connection is not None:
         conditions.append(_Condition("connection=?", (connection,)))
     where = "".join(f" AND {condition.sql}" for condition in conditions)
     values = [value for condition in conditions for value in condition.values]
+    told = [value for has in having for value in has.values]
     sql = (
-        f"SELECT key, stored FROM frame WHERE key BETWEEN ? AND ?{where} "
+        f"SELECT key, stored{''.join(f', {has.sql}' for has in having)} FROM frame "
+        f"WHERE key BETWEEN ? AND ?{where} "
         f"ORDER BY key {'DESC' if newest_first else 'ASC'}"
     )
     for start, end in pieces(low, high, newest_first, FIRST_ROWS):
         if stop is not None and stop():
             return
-        rows = queries.all(sql, start, end, *values)
+        rows = queries.all(sql, *told, start, end, *values)
         if late and rows:
             rows = _with_findings(queries, rows, late, found, start, end)
-        keys = [key for key, stored in rows if stored is None or _large_passes(queries, key, texts)]
+        keys = [row[0] for row in rows if row[1] is None or _large_passes(queries, row, texts)]
         if keys:
             yield keys
 
 
 def _condition(queries: Queries, session: int, term: Term) -> _Condition:
-    if term.key == language.TEXT:
-        return _text(queries, term)
     sql, values = _PLAIN[term.key](queries, session, term)
     return _Condition(f"{'NOT ' if term.negated else ''}coalesce(({sql}), 0)", values)
 
 
-def _text(queries: Queries, term: Term) -> _Condition:
-    sql, values = _has_text(queries, term)
-    sql = f"NOT ({sql})" if term.negated else f"({sql})"
-    # Whether a large body has it is looked at afterwards.
-    return _Condition(f"(stored IS NOT NULL OR {sql})", values)
-
-
-def _has_text(queries: Queries, term: Term) -> tuple[str, tuple[Any, ...]]:
-    text = term.values[0].encode("utf-8", "surrogateescape")
+def _has_text(queries: Queries, term: Term) -> _Condition:
+    """Whether a frame has a text, but for what stands in the parts of a large body."""
+    text = _bytes(term)
     words = words_with(queries, text)
-    return (
-        f"instr(body, ?) OR coalesce(method IN ({words}), 0) OR coalesce(name IN ({words}), 0)",
-        (text,),
+    return _Condition(
+        f"(instr(body, ?) OR coalesce(method IN ({words}), 0) OR coalesce(name IN ({words}), 0))", (text,)
     )
 
 
-def _large_passes(queries: Queries, key: int, texts: list[Term]) -> bool:
-    for term in texts:
-        sql, values = _has_text(queries, term)
-        named = queries.one(f"SELECT {sql} FROM frame WHERE key=?", *values, key)[0]
-        has = bool(named) or in_parts(queries, key, term.values[0].encode("utf-8", "surrogateescape"))
-        if has is term.negated:
-            return False
-    return True
+def _with_text(has: _Condition, term: Term) -> _Condition:
+    # Whether a large body has it is looked at afterwards.
+    return _Condition(f"(stored IS NOT NULL OR {'NOT ' if term.negated else ''}{has.sql})", has.values)
+
+
+def _large_passes(queries: Queries, row: tuple[Any, ...], texts: list[Term]) -> bool:
+    """``row`` tells of each text whether the frame has it elsewhere."""
+    return all(
+        (bool(has) or in_parts(queries, row[0], _bytes(term))) is not term.negated
+        for has, term in zip(row[2:], texts, strict=True)
+    )
+
+
+def _bytes(term: Term) -> bytes:
+    return term.values[0].encode("utf-8", "surrogateescape")
 
 
 def _with_findings(
     queries: Queries,
-    rows: list[tuple[int, Any]],
+    rows: list[tuple[Any, ...]],
     terms: list[Term],
     found: Found | None,
     start: int,
     end: int,
-) -> list[tuple[int, Any]]:
+) -> list[tuple[Any, ...]]:
     recorded: dict[int, list[str]] = {}
     for key, rule in queries.all("SELECT key, rule FROM finding WHERE key BETWEEN ? AND ?", start, end):
         recorded.setdefault(key, []).append(rule)
@@ -135,7 +134,7 @@ _Made = tuple[str, tuple[Any, ...]]
 def _word(column: str) -> Callable[[Queries, int, Term], _Made]:
     def make(queries: Queries, _session: int, term: Term) -> _Made:
         globs = " OR ".join("text GLOB ?" for _ in term.values)
-        rows = queries.all(f"SELECT id FROM word WHERE {globs} LIMIT {_MOST}", *map(_glob, term.values))
+        rows = queries.all(f"SELECT id FROM word WHERE {globs} LIMIT {MAX_WORDS}", *map(_glob, term.values))
         return f"{column} IN ({','.join(str(row[0]) for row in rows)})", ()
 
     return make
@@ -162,7 +161,7 @@ def _connection(queries: Queries, session: int, term: Term) -> _Made:
         for number, name in rows
         if any(each == str(number) or matches(each, str(name)) for each in term.values)
     ]
-    return _numbers("connection", chosen[:_MOST])
+    return _numbers("connection", chosen[:MAX_WORDS])
 
 
 def _id(_queries: Queries, _session: int, term: Term) -> _Made:
