@@ -38,7 +38,7 @@ from workbench.wire.http_posts import Post, given_up
 from workbench.wire.http_refusals import LONGEST_REFUSAL, denied, forgets_session, trouble_in
 from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import HttpSession
-from workbench.wire.http_target import basic_of, url_of
+from workbench.wire.http_target import spoken_to
 from workbench.wire.stdio import LONGEST_LINE
 from workbench.wire.tap import Tap
 from workbench.wire.transport import Peer
@@ -86,10 +86,9 @@ class HttpTransport:
         self._target = target
         self._tap = tap
         self._peer = peer
-        url = url_of(target)
-        self._session = HttpSession({**basic_of(url), **target.headers}, tap)
-        bare = url.copy_with(username=None, password=None, fragment=None)
-        self._requests = Requests(clients, bare, tap, self._has_room)
+        url, headers = spoken_to(target)
+        self._session = HttpSession(headers, tap)
+        self._requests = Requests(clients, url, tap, self._has_room)
         self._authorizing = Authorizing(authorization, tap, self._session)
         self._listening = Listening(self._requests, self._session, tap, self._authorizing)
         self._posts: dict[str, Post] = {}

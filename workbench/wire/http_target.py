@@ -27,6 +27,14 @@ def url_of(target: Target) -> httpx.URL:
     return url
 
 
+def spoken_to(target: Target) -> tuple[httpx.URL, dict[str, str]]:
+    """The URL that requests go to, without user, password and fragment, and the headers that they carry.
+    Raises ``NotStarted``."""
+    url = url_of(target)
+    bare = url.copy_with(username=None, password=None, fragment=None)
+    return bare, {**basic_of(url), **target.headers}
+
+
 def basic_of(url: httpx.URL) -> dict[str, str]:
     """User and password of a URL, which belong into a header: a URL is shown and recorded."""
     if not url.userinfo:

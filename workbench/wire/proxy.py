@@ -31,7 +31,7 @@ from workbench.wire.decoding import Decoder
 from workbench.wire.http_clients import HttpClients, http_clients
 from workbench.wire.http_errors import HTTP_ERRORS, Trouble, trouble_of
 from workbench.wire.http_library import httpx
-from workbench.wire.http_target import basic_of, check_headers, url_of
+from workbench.wire.http_target import check_headers, spoken_to
 from workbench.wire.proxy_clients import Asked, Client, Clients
 from workbench.wire.proxy_heads import FirstEvent, downwards, upwards
 from workbench.wire.proxy_inbound import ClientLeft, Inbound
@@ -69,10 +69,9 @@ class Origin(NamedTuple):
 
 def origin_for(target: Target, hosts: tuple[str, ...] = (), anywhere: bool = False) -> Origin:
     """The origin of a target's URL. Raises ``NotStarted`` for what is none."""
-    url = url_of(target)
-    headers = {**basic_of(url), **target.headers}
+    url, headers = spoken_to(target)
     check_headers(headers)
-    return Origin(url.copy_with(username=None, password=None, fragment=None), headers, hosts, anywhere)
+    return Origin(url, headers, hosts, anywhere)
 
 
 class Proxy:

@@ -31,7 +31,7 @@ from workbench.wire.http_exchange import Answer
 from workbench.wire.http_posts import Post
 from workbench.wire.http_requests import Requests
 from workbench.wire.http_session import HttpSession
-from workbench.wire.http_target import basic_of, url_of
+from workbench.wire.http_target import spoken_to
 from workbench.wire.sse_endpoint import lost_prefix
 from workbench.wire.sse_stream import LONGEST_REFUSAL, EndpointStream
 from workbench.wire.stdio import LONGEST_LINE
@@ -72,15 +72,14 @@ class SseTransport:
         self.forced = ""
         self._tap = tap
         self._peer = peer
-        url = url_of(target)
-        self._headers = HttpSession({**basic_of(url), **target.headers}, tap)
-        bare = url.copy_with(username=None, password=None, fragment=None)
-        listening = Requests(clients, bare, tap, self._has_room)
+        url, headers = spoken_to(target)
+        self._headers = HttpSession(headers, tap)
+        listening = Requests(clients, url, tap, self._has_room)
         self._authorizing = Authorizing(authorization, tap, self._headers)
         self._stream = EndpointStream(
             listening, self._headers, tap, self._received, self._lost, self._authorizing
         )
-        self._messages = Requests(clients, bare, tap, self._has_room)
+        self._messages = Requests(clients, url, tap, self._has_room)
         self._posts: dict[str, Post] = {}
         self._before = anyio.Event()
         self._before.set()
